@@ -1,0 +1,56 @@
+// Package tool holds what a tool is, the registry and dispatch (tools.md 1),
+// labels, and the path policy. One package per tool lies below it.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Call is one call to dispatch. Arguments is one valid JSON value.
+type Call struct {
+	ID        string
+	Name      string // as sent, alias included
+	Arguments json.RawMessage
+}
+
+// Result is what a call gave. Content goes to the model, Metadata stays local.
+type Result struct {
+	ToolName string // the call's name as sent
+	Success  bool
+	Content  string
+	Metadata map[string]any
+	Touched  []Touched
+	Changed  []string // canonical paths of files this call changed
+}
+
+// Touched is a path that a call read, listed or changed (tools.md 1.3).
+type Touched struct {
+	Path      string // canonical
+	Kind      string // read, list, search, write, edit, move, delete
+	Success   bool
+	InsideCwd bool
+	Directory bool
+}
+
+// Definition is what the model is offered.
+type Definition struct {
+	Name        string
+	Description string
+	Parameters  json.RawMessage // object schema, additionalProperties false
+}
+
+// Env is where a call runs. It is made per run and not changed by tools.
+type Env struct {
+	Cwd          string // as given
+	CanonicalCwd string
+	Inspect      bool // only the inspection set may run
+	CallID       string
+}
+
+// Tool is one tool. Run never panics on bad input and never ends the run: a
+// failure is a Result. It returns soon after ctx ends.
+type Tool interface {
+	Definition() Definition
+	Run(ctx context.Context, env Env, args json.RawMessage) Result
+}
