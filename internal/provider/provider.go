@@ -87,6 +87,8 @@ type Request struct {
 // Usage is a token count; a nil field is unknown.
 type Usage struct {
 	Input, Output, CacheRead, CacheWrite, Total, Reasoning *int64
+	// CacheSeparate: Input does not hold the cached parts (Anthropic's counters).
+	CacheSeparate bool
 }
 
 // EventKind says which fields of an Event are set.
