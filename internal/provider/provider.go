@@ -60,6 +60,7 @@ type Item struct {
 	Arguments string          // ItemCall: the JSON text as the provider sent it
 	Success   bool            // ItemResult
 	Raw       json.RawMessage // ItemResponse
+	Cache     *Cache          // optional; see Cache
 }
 
 // ToolDef is one function that the model may call.
@@ -74,6 +75,7 @@ type Request struct {
 	Model           string
 	Items           []Item
 	Tools           []ToolDef // none: no tools
+	ToolsCache      *Cache    // optional: the serialized form of Tools; a new one when they change
 	Level           Level
 	Levels          int // how many levels the model has; reasoning is sent when more than one
 	Verbosity       string
