@@ -64,6 +64,24 @@ func (v Value) Is(s string) bool {
 	return s == ""
 }
 
+// IsText reports whether v is a string of which Text is true, without decoding it.
+func (v Value) IsText() bool {
+	b, plain := v.raw()
+	for !plain && len(b) > 0 {
+		j := bytes.IndexByte(b, '\\')
+		if j < 0 {
+			return true
+		}
+		var buf [4]byte
+		n, size := piece(&buf, b[j:])
+		if n == 0 {
+			return false
+		}
+		b = b[j+size:]
+	}
+	return v.Kind() == String
+}
+
 // raw returns what stands between the quotes, and whether it is a string
 // without escapes, which is its own text.
 func (v Value) raw() (b []byte, plain bool) {
