@@ -26,6 +26,8 @@ type Client struct {
 	w     io.WriteCloser
 	trace func(sent bool, frame []byte)
 
+	wmu sync.Mutex // held while a request is written; never together with mu for a write
+
 	mu       sync.Mutex
 	next     int
 	waiting  map[string]chan Frame
@@ -170,31 +172,54 @@ type request struct {
 	Params   any    `json:"params"`
 }
 
+// send registers a request and writes it. Requests go out in the order of their
+// ids; a child whose input pipe is full holds up senders, never the reader.
 func (c *Client) send(method string, params any) (chan Frame, error) {
+	c.wmu.Lock()
+	defer c.wmu.Unlock()
+	id, ch, err := c.register()
+	if err != nil {
+		return nil, err
+	}
+	line, err := encode(id, method, params)
+	if err == nil {
+		if c.trace != nil {
+			c.trace(true, line)
+		}
+		if _, werr := c.w.Write(append(line, '\n')); werr != nil {
+			err = fmt.Errorf("%w: %v", ErrClosed, werr)
+		}
+	}
+	if err != nil {
+		c.mu.Lock()
+		delete(c.waiting, id)
+		c.mu.Unlock()
+		return nil, err
+	}
+	return ch, nil
+}
+
+func (c *Client) register() (string, chan Frame, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrClosed, c.err)
+		return "", nil, fmt.Errorf("%w: %v", ErrClosed, c.err)
 	}
 	c.next++
-	req := request{localagent.Name, localagent.Version, "c" + strconv.Itoa(c.next), method, params}
-	line, err := json.Marshal(req)
+	id, ch := "c"+strconv.Itoa(c.next), make(chan Frame, 1)
+	c.waiting[id] = ch
+	return id, ch, nil
+}
+
+func encode(id, method string, params any) ([]byte, error) {
+	line, err := json.Marshal(request{localagent.Name, localagent.Version, id, method, params})
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %v", method, err)
 	}
 	if len(line) > localagent.MaxFrameBytes {
 		return nil, fmt.Errorf("a request of %d bytes is over the bound of %d", len(line), localagent.MaxFrameBytes)
 	}
-	ch := make(chan Frame, 1)
-	c.waiting[req.ID] = ch
-	if c.trace != nil {
-		c.trace(true, line)
-	}
-	if _, err := c.w.Write(append(line, '\n')); err != nil {
-		delete(c.waiting, req.ID)
-		return nil, fmt.Errorf("%w: %v", ErrClosed, err)
-	}
-	return ch, nil
+	return line, nil
 }
 
 // CloseInput ends the child's input: it cancels what runs and exits by itself.
