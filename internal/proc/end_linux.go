@@ -2,7 +2,6 @@ package proc
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strconv"
 	"syscall"
@@ -59,17 +58,25 @@ func noChildren(kind, id int) bool {
 	return err == syscall.ECHILD
 }
 
+const maxLooks = 8
+
 // sweep ends the leftovers of p, or, for nil, everything that nobody owns.
 func sweep(p *Process, term, kill time.Time) (left bool) {
 	sig := unix.SIGTERM
 	if !time.Now().Before(term) {
 		sig = unix.SIGKILL
 	}
-	for {
-		found := signalLeftovers(p, sig)
+	for looks := 0; ; {
+		found, sure := signalLeftovers(p, sig)
 		if len(found) == 0 {
-			return false
+			// Processes of others end all the time on a busy machine: some
+			// looks in a row that found nothing are enough.
+			if looks++; sure || looks == maxLooks {
+				return false
+			}
+			continue
 		}
+		looks = 0
 		until := kill
 		if sig == unix.SIGTERM {
 			until = term
@@ -78,7 +85,9 @@ func sweep(p *Process, term, kill time.Time) (left bool) {
 		if sig == unix.SIGTERM {
 			sig = unix.SIGKILL
 		} else if !time.Now().Before(kill) {
-			return len(signalLeftovers(p, sig)) > 0
+			found, _ := signalLeftovers(p, sig)
+			waitGone(found, kill)
+			return len(found) > 0
 		}
 	}
 }
@@ -87,8 +96,10 @@ func sweep(p *Process, term, kill time.Time) (left bool) {
 type target struct{ pid, fd int }
 
 // signalLeftovers looks once, takes the status of dead ones, and sends sig to
-// the others. The caller owns the descriptors (waitGone closes them).
-func signalLeftovers(p *Process, sig unix.Signal) []target {
+// the others. The caller owns the descriptors (waitGone closes them). Nothing
+// found is sure only if nobody died while it looked: a process that was seen
+// in the listing and is gone now may have forked one that was not.
+func signalLeftovers(p *Process, sig unix.Signal) (found []target, sure bool) {
 	live.mu.Lock()
 	defer live.mu.Unlock()
 	if p != nil && !noChildren(unix.P_PGID, p.pid) {
@@ -96,16 +107,21 @@ func signalLeftovers(p *Process, sig unix.Signal) []target {
 		// this lock: it cannot be another's.
 		_ = unix.Kill(-p.pid, sig)
 	}
-	var found []target
-	for _, q := range leftoversLocked(p) {
+	if len(live.byPid) == 0 && noChildren(unix.P_ALL, 0) {
+		return nil, true
+	}
+	rest, sure := leftoversLocked(p)
+	for _, q := range rest {
 		fd, err := unix.PidfdOpen(q.pid, 0)
 		if err != nil {
 			if err == unix.ESRCH {
+				sure = false
 				continue
 			}
 			fd = -1
 		}
-		if again, ok := readStat(q.pid); !ok || again.start != q.start || again.state == 'Z' {
+		if again, err := readStat(q.pid); err != nil || again.start != q.start || again.state == 'Z' {
+			sure = false
 			if fd >= 0 {
 				unix.Close(fd)
 			}
@@ -119,12 +135,13 @@ func signalLeftovers(p *Process, sig unix.Signal) []target {
 		_ = err // a process that refuses is still there at the end, and reported
 		found = append(found, target{q.pid, fd})
 	}
-	return found
+	return found, sure
 }
 
-// leftoversLocked finds the living leftovers and reaps the dead ones.
-func leftoversLocked(p *Process) []stat {
-	procs := readTable()
+// leftoversLocked finds the living leftovers and reaps the dead ones. sure is
+// false if a process ended meanwhile.
+func leftoversLocked(p *Process) (rest []stat, sure bool) {
+	procs, sure := readTable()
 	self, ownGroup := os.Getpid(), unix.Getpgrp()
 	in := make(map[int]bool)
 	for _, s := range procs {
@@ -137,14 +154,12 @@ func leftoversLocked(p *Process) []stat {
 			// Not of this package: started by a library, in our own group.
 		case s.state == 'Z':
 			reapAdopted(s.pid)
+			sure = false
 		case ours || adoptedBy(s.pid, p):
 			in[s.pid] = true
 		}
 	}
-	if len(in) == 0 {
-		return nil
-	}
-	for grew := true; grew; {
+	for grew := len(in) > 0; grew; {
 		grew = false
 		for _, s := range procs {
 			if !in[s.pid] && in[s.ppid] && live.byPid[s.pid] == nil {
@@ -152,13 +167,12 @@ func leftoversLocked(p *Process) []stat {
 			}
 		}
 	}
-	var out []stat
 	for _, s := range procs {
 		if in[s.pid] && s.state != 'Z' {
-			out = append(out, s)
+			rest = append(rest, s)
 		}
 	}
-	return out
+	return rest, sure
 }
 
 // adoptedBy decides whose leftover an adopted process is. With a marker it is
@@ -233,43 +247,4 @@ func sweepOrphans(ctx context.Context) {
 		kill = d
 	}
 	sweep(nil, term, kill)
-}
-
-// stat is what a sweep needs of /proc/PID/stat.
-type stat struct {
-	pid, ppid, pgrp int
-	state           byte
-	start           uint64 // clock ticks since boot: tells a reused id
-}
-
-func readTable() []stat {
-	d, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer d.Close()
-	names, _ := d.Readdirnames(-1)
-	out := make([]stat, 0, len(names))
-	for _, n := range names {
-		if pid, err := strconv.Atoi(n); err == nil {
-			if s, ok := readStat(pid); ok {
-				out = append(out, s)
-			}
-		}
-	}
-	return out
-}
-
-func readStat(pid int) (stat, bool) {
-	var buf [1024]byte
-	fd, err := unix.Open(fmt.Sprintf("/proc/%d/stat", pid), unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return stat{}, false
-	}
-	n, err := unix.Read(fd, buf[:])
-	unix.Close(fd)
-	if err != nil || n <= 0 {
-		return stat{}, false
-	}
-	return parseStat(pid, string(buf[:n]))
 }

@@ -100,7 +100,8 @@ func TestZombiesAreReaped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, s := range readTable() {
+	procs, _ := readTable()
+	for _, s := range procs {
 		if s.ppid == os.Getpid() && s.state == 'Z' {
 			t.Errorf("zombie %d", s.pid)
 		}
