@@ -1,5 +1,3 @@
-// Package tool holds what a tool is, the registry and dispatch (tools.md 1),
-// labels, and the path policy. One package per tool lies below it.
 package tool
 
 import (

@@ -1,0 +1,129 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"unicode/utf8"
+
+	"magicode/internal/vfs"
+)
+
+// Errors of reading and writing files.
+var (
+	ErrTooLarge = errors.New("file too large")
+	ErrNotUTF8  = errors.New("not valid UTF-8 text")
+	// ErrUndurable: the new content is in place, but perhaps not after a crash.
+	ErrUndurable = errors.New("written, but perhaps not durable")
+)
+
+// Locks is the file locking that writes need (storage.md 12.2): within the
+// process and, by a lock file beside the target, across processes. Lock waits
+// within bounds, or until ctx ends.
+type Locks interface {
+	Lock(ctx context.Context, path string) (release func(), err error)
+}
+
+// Files reads and writes files of the workspace. It is safe for concurrent use.
+type Files struct {
+	FS    vfs.FS
+	Locks Locks
+}
+
+// Read returns the UTF-8 text of a regular file of at most limit bytes. The
+// path is canonical: a link in any component that was put there since is
+// refused, as is a FIFO or a device, without waiting for it.
+func (f Files) Read(canonical string, limit int64) ([]byte, vfs.Info, error) {
+	a, err := openAnchor(f.FS, filepath.Dir(canonical))
+	if err != nil {
+		return nil, vfs.Info{}, pathError(canonical, err)
+	}
+	defer a.close()
+	data, info, err := vfs.ReadFileInfo(f.FS, a.name(filepath.Base(canonical)), limit)
+	switch {
+	case errors.Is(err, vfs.ErrTooLarge):
+		return nil, info, fmt.Errorf("%w: more than %d bytes: %s", ErrTooLarge, limit, canonical)
+	case errors.Is(err, vfs.ErrNotRegular):
+		return nil, info, fmt.Errorf("%w: %s", ErrNotRegular, canonical)
+	case err != nil:
+		return nil, info, pathError(canonical, err)
+	case !utf8.Valid(data):
+		return nil, info, fmt.Errorf("%w: %s", ErrNotUTF8, canonical)
+	}
+	return data, info, nil
+}
+
+// Write replaces the target's content in one step, making missing parents, and
+// returns the canonical path. On an error other than ErrUndurable nothing
+// changed but for directories made on the way.
+func (f Files) Write(ctx context.Context, t Target, data []byte) (string, error) {
+	a, dir, err := f.parents(t)
+	if err != nil {
+		return "", err
+	}
+	defer a.close()
+	path := filepath.Join(dir, t.Name)
+	release, err := f.Locks.Lock(ctx, path)
+	if err != nil {
+		return "", lockError(ctx, t.arg, err)
+	}
+	defer release()
+	return path, f.replace(a, t, data)
+}
+
+func lockError(ctx context.Context, arg string, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("the file is in use by another writer: %s: %v", arg, err)
+}
+
+// replace writes below an anchored directory, under the lock.
+func (f Files) replace(a anchor, t Target, data []byte) error {
+	name := a.name(t.Name)
+	if err := t.checkFinal(f.FS, name); err != nil {
+		return err
+	}
+	if err := a.verify(f.FS); err != nil {
+		return pathError(t.arg, err)
+	}
+	err := vfs.Replace(f.FS, name, data, 0)
+	switch {
+	case errors.Is(err, vfs.ErrUndurable):
+		return fmt.Errorf("%w: %s", ErrUndurable, t.arg)
+	case err != nil:
+		return pathError(t.arg, err)
+	}
+	return nil
+}
+
+// parents opens the target's directory, making what is missing. Each step
+// starts at the directory that is already open, so that a link that appears
+// meanwhile is refused instead of followed.
+func (f Files) parents(t Target) (anchor, string, error) {
+	a, err := openAnchor(f.FS, t.Dir)
+	if err != nil {
+		return anchor{}, "", pathError(t.arg, err)
+	}
+	dir := t.Dir
+	for _, name := range t.missing {
+		err := f.FS.Mkdir(a.name(name), 0o777)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			a.close()
+			return anchor{}, "", pathError(t.arg, err)
+		}
+		next, err := a.child(f.FS, name)
+		a.close()
+		if err != nil {
+			return anchor{}, "", pathError(t.arg, err)
+		}
+		a, dir = next, filepath.Join(dir, name)
+	}
+	if _, err := t.policy.check(t.env, t.arg, filepath.Join(dir, t.Name)); err != nil {
+		a.close()
+		return anchor{}, "", err
+	}
+	return a, dir, nil
+}
