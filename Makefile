@@ -1,0 +1,71 @@
+# magi-code: build, test, measure. `make help` lists the verbs.
+SHELL := /bin/bash
+export CGO_ENABLED ?= 0
+BIN := bin/magi-code
+LDFLAGS := -s -w
+KIT := ../shared/conformance
+
+# The race detector needs a C compiler; without one the same tests run plainly.
+CC_FOUND := $(shell command -v cc >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || command -v clang >/dev/null 2>&1; echo $$?)
+ifeq ($(CC_FOUND),0)
+RACE := -race
+RACE_ENV := CGO_ENABLED=1
+RACE_SAYS := with the race detector
+else
+RACE :=
+RACE_ENV :=
+RACE_SAYS := without the race detector (no C compiler was found)
+endif
+
+.PHONY: help
+help: ## list the verbs
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk 'BEGIN{FS=":.*## "}{printf "  make %-14s %s\n", $$1, $$2}'
+
+.PHONY: build
+build: ## build bin/magi-code, one static binary
+	@mkdir -p bin
+	go build -trimpath -ldflags="$(LDFLAGS)" -o $(BIN) ./cmd/magi-code
+
+.PHONY: demo
+demo: build ## one full turn through a real child process, offline
+	$(BIN) demo
+
+.PHONY: test
+test: ## all tests, with the race detector where a C compiler is found
+	@echo "testing $(RACE_SAYS)"
+	$(RACE_ENV) go test $(RACE) -timeout 20m ./...
+
+.PHONY: vet
+vet: ## go vet on every system, gofmt
+	@test -z "$$(gofmt -l . | tee /dev/stderr)"
+	go vet ./...
+	GOOS=darwin go vet ./...
+	GOOS=windows go vet ./...
+
+.PHONY: lint
+lint: vet ## vet and staticcheck (pinned in tools/go.mod)
+	go tool -modfile=tools/go.mod staticcheck ./...
+
+.PHONY: cross
+cross: ## build for every supported system
+	GOOS=linux GOARCH=arm64 go build -o /dev/null ./cmd/magi-code
+	GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/magi-code
+	GOOS=windows GOARCH=amd64 go build -o /dev/null ./cmd/magi-code
+
+FUZZTIME ?= 60s
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME (60s)
+	@for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' internal pkg | xargs -n1 dirname | sort -u); do \
+	  for f in $$(grep -ho --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' $$pkg/*_test.go | sed 's/func //' | sort -u); do \
+	    echo "== $$pkg $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) ./$$pkg || exit 1; \
+	  done; \
+	done
+
+.PHONY: bench
+bench: ## all benchmarks, five rounds, into bench/out/bench.txt
+	@mkdir -p bench/out
+	go test -run '^$$' -bench . -benchmem -count 5 ./bench/... | tee bench/out/bench.txt
+
+.PHONY: bench-quick
+bench-quick: ## every benchmark once, as a check that it runs
+	go test -run '^$$' -bench . -benchtime 1x ./bench/...
