@@ -1,0 +1,301 @@
+package openai
+
+import (
+	"magicode/internal/jsonscan"
+	"magicode/internal/provider"
+	"magicode/internal/provider/exchange"
+	"magicode/internal/provider/responses"
+)
+
+// maxReasoningBytes bounds the private reasoning that is gathered for its record.
+const maxReasoningBytes = 1 << 20
+
+// finish says what the provider's closing reason means (providers.md 13.2).
+type finish uint8
+
+const (
+	finishNone    finish = iota
+	finishCalls          // complete; pending calls are complete too
+	finishCut            // complete as far as it goes; pending calls are not
+	finishUnknown        // says nothing; [DONE] decides, pending calls are dropped
+)
+
+// chatParser reads one Chat Completions stream. It is an exchange.Parser.
+type chatParser struct {
+	sink   *exchange.Sink
+	state  exchange.State
+	reason finish
+	model  string
+	tier   string
+	usage  provider.Usage
+
+	filter    thinkFilter
+	scratch   []byte
+	reasoning []byte // private, for its record
+	recorded  bool
+	streamed  bool // answer text came in deltas
+	calls     chatCalls
+}
+
+func newChatParser(sink *exchange.Sink, inline bool) exchange.Parser {
+	p := &chatParser{sink: sink}
+	if inline {
+		p.filter.mode = thinkHeld
+	}
+	return p
+}
+
+func (p *chatParser) State() exchange.State { return p.state }
+func (p *chatParser) Model() string         { return p.model }
+func (p *chatParser) Tier() string          { return p.tier }
+
+// chunk is what one event holds.
+type chunk struct {
+	choice, usage, model, tier jsonscan.Value
+	failed                     bool // an error may be in it
+}
+
+func readChunk(v jsonscan.Value) chunk {
+	var c chunk
+	for k, m := range v.Members() {
+		switch string(k) {
+		case `"choices"`:
+			for first := range m.Elements() {
+				c.choice = first
+				break
+			}
+		case `"usage"`:
+			c.usage = m
+		case `"x_groq"`:
+			if u := m.Get("usage"); u != nil && c.usage == nil {
+				c.usage = u
+			}
+		case `"model"`:
+			c.model = m
+		case `"service_tier"`:
+			c.tier = m
+		case `"error"`:
+			c.failed = m.Kind() != jsonscan.Null
+		case `"object"`:
+			c.failed = c.failed || m.Is("error")
+		}
+	}
+	return c
+}
+
+// Event takes the data of one event.
+func (p *chatParser) Event(data []byte) error {
+	if exchange.IsDone(data) {
+		p.done()
+		return nil
+	}
+	v, err := exchange.ParseData(data)
+	if err != nil {
+		return err
+	}
+	c := readChunk(v)
+	if c.failed {
+		if err := reported(v, data); err != nil {
+			return err
+		}
+	}
+	if p.model == "" {
+		p.model = c.model.LenientText()
+	}
+	if c.tier.Kind() == jsonscan.String {
+		if t := exchange.CleanTier(c.tier.LenientText()); t != "" {
+			p.tier = t
+		}
+	}
+	if responses.MergeUsage(&p.usage, c.usage) {
+		p.sink.Usage(p.usage)
+	}
+	return p.choice(c.choice, data)
+}
+
+// choice handles choices[0].
+func (p *chatParser) choice(choice jsonscan.Value, data []byte) error {
+	if choice == nil {
+		return nil
+	}
+	if choice.Get("error").Kind() == jsonscan.Object {
+		if err := reported(choice, data); err != nil {
+			return err
+		}
+	}
+	var reason jsonscan.Value
+	for k, m := range choice.Members() {
+		switch string(k) {
+		case `"delta"`:
+			if err := p.message(m, true); err != nil {
+				return err
+			}
+		case `"message"`:
+			if err := p.message(m, false); err != nil {
+				return err
+			}
+		case `"finish_reason"`:
+			reason = m
+		}
+	}
+	p.finished(reason)
+	return nil
+}
+
+// message handles a delta, or a whole message in its place.
+func (p *chatParser) message(m jsonscan.Value, delta bool) error {
+	for k, v := range m.Members() {
+		var err error
+		switch string(k) {
+		case `"content"`, `"refusal"`:
+			p.content(v, delta)
+		case `"reasoning_content"`:
+			p.thought(v)
+		case `"reasoning"`:
+			if m.Get("reasoning_content").Kind() != jsonscan.String {
+				p.thought(v)
+			}
+		case `"tool_calls"`:
+			err = p.toolCalls(v, delta)
+		case `"function_call"`:
+			err = p.legacyCall(v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// content is answer text. A whole message repeats what the deltas before it
+// said, so it counts only where there were none.
+func (p *chatParser) content(v jsonscan.Value, delta bool) {
+	switch v.Kind() {
+	case jsonscan.String:
+		if len(v) == 2 || !delta && p.streamed {
+			return
+		}
+		p.streamed = p.streamed || delta
+		p.text(v)
+	case jsonscan.Array: // parts of a message: text, and the thinking of some servers
+		for part := range v.Elements() {
+			if part.Get("type").Is("thinking") {
+				p.thinkingPart(part.Get("thinking"))
+				continue
+			}
+			p.content(part.Get("text"), delta)
+		}
+	}
+}
+
+func (p *chatParser) thinkingPart(v jsonscan.Value) {
+	p.thought(v)
+	for t := range v.Elements() {
+		p.thought(t.Get("text"))
+	}
+}
+
+func (p *chatParser) text(v jsonscan.Value) {
+	if p.filter.mode == thinkText {
+		p.sink.Text(v)
+		return
+	}
+	p.scratch = exchange.AppendText(p.scratch[:0], v)
+	p.filter.write(p.sink, p.scratch, p.think)
+}
+
+// thought is private reasoning.
+func (p *chatParser) thought(v jsonscan.Value) {
+	if v.Kind() == jsonscan.String && len(v) > 2 {
+		p.scratch = exchange.AppendText(p.scratch[:0], v)
+		p.think(p.scratch)
+	}
+}
+
+func (p *chatParser) think(text []byte) {
+	p.sink.ReasoningBytes(text)
+	if len(p.reasoning) < maxReasoningBytes {
+		p.reasoning = append(p.reasoning, text...)
+	}
+}
+
+func (p *chatParser) toolCalls(v jsonscan.Value, delta bool) error {
+	for entry := range v.Elements() {
+		p.sink.ToolProgress()
+		if err := p.calls.add(entry, delta); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *chatParser) legacyCall(v jsonscan.Value) error {
+	if v.Kind() != jsonscan.Object {
+		return nil
+	}
+	p.sink.ToolProgress()
+	return p.calls.legacy(v)
+}
+
+// finished handles a closing reason.
+func (p *chatParser) finished(reason jsonscan.Value) {
+	if reason.Kind() != jsonscan.String || len(reason) == 2 {
+		return
+	}
+	switch string(reason[1 : len(reason)-1]) {
+	case "stop", "tool_calls", "function_call":
+		p.reason = finishCalls
+	case "length", "content_filter":
+		p.reason = finishCut
+	default:
+		p.reason = finishUnknown
+		return
+	}
+	p.complete()
+}
+
+// done is the end of the stream. Without any closing reason it stands for one.
+func (p *chatParser) done() {
+	if p.reason == finishNone {
+		p.reason = finishCalls
+	}
+	p.complete()
+	p.state = exchange.Final
+}
+
+// complete reports what waited for the end of the response.
+func (p *chatParser) complete() {
+	p.state = max(p.state, exchange.Terminal)
+	p.sink.Progress()
+	p.filter.end(p.sink, p.think)
+	if !p.recorded && len(p.reasoning) > 0 {
+		p.recorded = true
+		p.sink.Emit(provider.Event{Kind: provider.EventReasoningDone, Text: string(p.reasoning)})
+	}
+	if p.reason == finishCalls {
+		p.calls.emit(p.sink)
+	}
+}
+
+// Finish ends the stream.
+func (p *chatParser) Finish(complete bool) error {
+	if complete {
+		p.complete() // calls may have come behind the closing reason
+		return nil
+	}
+	p.filter.end(p.sink, p.think)
+	return nil
+}
+
+// reported is an error object in place of a chunk, or in one.
+func reported(v jsonscan.Value, data []byte) error {
+	cause := exchange.ErrorObject(v)
+	if cause == nil {
+		return nil
+	}
+	detail := exchange.ErrorDetail(cause)
+	if exchange.IsTooLong(cause) {
+		return exchange.TooLong(detail)
+	}
+	return exchange.Failed("provider reported an error in its stream", detail, data)
+}
