@@ -66,7 +66,7 @@ func (f *Fold) toolResult(p jsonscan.Value) error {
 	}
 	m := &t.msgs[at]
 	t.text -= m.size()
-	m.text, m.state, m.partial = append(m.text[:0], text...), s, false
+	m.text, m.state, m.partial = text, s, false
 	return f.grow(m.size())
 }
 

@@ -1,8 +1,6 @@
 package history
 
 import (
-	"strings"
-
 	"magicode/internal/jsonscan"
 	"magicode/internal/redact"
 	"magicode/internal/session"
@@ -95,13 +93,14 @@ func (f *Fold) assistantText(text string, more bool) error {
 	}
 	m := &t.msgs[t.current]
 	if !more {
-		t.text -= len(m.text)
-		m.text = m.text[:0]
+		t.text -= m.size()
+		m.set(text)
+		return f.grow(len(text))
 	}
 	if err := f.grow(len(text)); err != nil {
 		return err
 	}
-	m.text = append(m.text, text...)
+	m.extend(text)
 	return nil
 }
 
@@ -114,7 +113,7 @@ func (f *Fold) assistantOutput(p jsonscan.Value) error {
 			return ErrInvalid
 		}
 		text = redact.Strip(text)
-		if rest, ok := t.afterPrior(text); ok && strings.HasPrefix(rest, string(t.currentText())) {
+		if rest, ok := t.afterPrior(text); ok && t.continues(rest) {
 			text = rest
 		}
 		if err := f.assistantText(text, false); err != nil {
@@ -156,8 +155,8 @@ func (f *Fold) reasoningSummary(p jsonscan.Value) error {
 // replace gives an earlier message of the turn a new text.
 func (f *Fold) replace(at int, text string) error {
 	m := &f.turn.msgs[at]
-	f.turn.text -= len(m.text)
-	m.text = append(m.text[:0], text...)
+	f.turn.text -= m.size()
+	m.set(text)
 	return f.grow(len(text))
 }
 

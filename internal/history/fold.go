@@ -82,7 +82,7 @@ func (f *Fold) add(k kind, text string, partial bool) (int, error) {
 	if err := f.grow(len(text)); err != nil {
 		return 0, err
 	}
-	t.msgs = append(t.msgs, message{kind: k, id: f.newID(), text: []byte(text), partial: partial})
+	t.msgs = append(t.msgs, message{kind: k, id: f.newID(), text: text, partial: partial})
 	t.spoke = t.spoke || k == user || k == assistant
 	return len(t.msgs) - 1, nil
 }

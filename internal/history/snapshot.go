@@ -45,8 +45,9 @@ func (s *Snapshot) Locate(cursor string) (int, error) {
 	if !wellFormed(cursor) {
 		return 0, ErrCursor
 	}
-	digits, ok := strings.CutPrefix(cursor, s.revision+".")
-	if !ok {
+	tail, ok := strings.CutPrefix(cursor, s.revision)
+	digits, dot := strings.CutPrefix(tail, ".")
+	if !ok || !dot {
 		return 0, ErrStale
 	}
 	page, err := strconv.ParseUint(digits, 10, 32) // takes digits only: no sign, no underscore

@@ -13,7 +13,32 @@ type message struct {
 	state   state
 	partial bool
 	id      string
-	text    []byte
+	text    string
+	grown   []byte // takes the place of text once chunks were added to it
+}
+
+// set gives the message a new text.
+func (m *message) set(text string) { m.text, m.grown = text, nil }
+
+// extend adds to its text.
+func (m *message) extend(text string) {
+	if m.grown == nil {
+		m.grown = make([]byte, 0, 2*(len(m.text)+len(text)))
+		m.grown = append(m.grown, m.text...)
+		m.text = ""
+	}
+	m.grown = append(m.grown, text...)
+}
+
+// after returns what follows the message's text in s.
+func (m *message) after(s string) (rest string, ok bool) {
+	if m.grown == nil {
+		return strings.CutPrefix(s, m.text)
+	}
+	if n := len(m.grown); len(s) >= n && s[:n] == string(m.grown) {
+		return s[n:], true
+	}
+	return s, false
 }
 
 // state is what an activity's text ends in.
@@ -33,12 +58,16 @@ var stateTexts = [...]string{"", ": started", ": completed", ": failed"}
 // lose it, and the protocol wants it shown. Labels come redacted.
 func (m *message) display() string {
 	if m.kind == activity {
-		return string(m.text) + stateTexts[m.state]
+		return m.text + stateTexts[m.state]
 	}
-	return redact.Display(string(m.text))
+	if m.grown != nil {
+		return redact.Display(string(m.grown))
+	}
+	return redact.Display(m.text)
 }
 
-func (m *message) size() int { return len(m.text) + len(stateTexts[m.state]) }
+// size is the length of its text.
+func (m *message) size() int { return len(m.text) + len(m.grown) + len(stateTexts[m.state]) }
 
 // identity names a reasoning summary within a turn.
 type identity struct{ turn, item string }
@@ -82,19 +111,20 @@ func (t *turn) afterPrior(s string) (rest string, ok bool) {
 		if m.kind != assistant || i == t.current {
 			continue
 		}
-		if rest, ok = strings.CutPrefix(rest, string(m.text)); !ok {
+		if rest, ok = m.after(rest); !ok {
 			return s, false
 		}
 	}
 	return rest, ok
 }
 
-// currentText is the text of the open assistant message, nil without one.
-func (t *turn) currentText() []byte {
+// continues reports whether s begins with the text of the open assistant message.
+func (t *turn) continues(s string) bool {
 	if t.current == noMessage {
-		return nil
+		return true
 	}
-	return t.msgs[t.current].text
+	_, ok := t.msgs[t.current].after(s)
+	return ok
 }
 
 // interrupted reports whether ending the turn here cuts it off.
