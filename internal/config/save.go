@@ -1,0 +1,136 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"magicode/internal/vfs"
+)
+
+// Scope says which file a saved key goes to.
+type Scope uint8
+
+// Scopes.
+const (
+	ScopeGlobal Scope = iota
+	ScopeProject
+)
+
+// Save sets one key in a settings file, or removes it when value is nil, under
+// the settings locks: the global file's first, then the project's (storage.md
+// 2.1). Nothing is written unless the result is valid. A project file loses its
+// global-only keys on the way, and cannot be given any.
+func Save(ctx context.Context, env Env, p Paths, scope Scope, path []string, value []byte) (err error) {
+	unlock, err := lockFor(ctx, env, p, scope)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	global, err := readOr(env.FS, p.Settings(), emptySettings)
+	if err != nil {
+		return err
+	}
+	if scope == ScopeGlobal {
+		return saveGlobal(env.FS, p.Settings(), global, path, value)
+	}
+	return saveProject(env.FS, p, global, path, value)
+}
+
+func lockFor(ctx context.Context, env Env, p Paths, scope Scope) (func() error, error) {
+	first, err := env.Lock(ctx, p.Settings(), SettingsLockWait)
+	if err != nil || scope == ScopeGlobal {
+		return first, err
+	}
+	if err := makeDir(env.FS, p.CWD+"/.magi-code"); err != nil {
+		return nil, errors.Join(err, first())
+	}
+	second, err := env.Lock(ctx, p.ProjectSettings(), SettingsLockWait)
+	if err != nil {
+		return nil, errors.Join(err, first())
+	}
+	return func() error { return errors.Join(second(), first()) }, nil
+}
+
+func readOr(fsys vfs.FS, file, fallback string) ([]byte, error) {
+	data, err := vfs.ReadFile(fsys, file, maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []byte(fallback), nil
+	}
+	if err != nil {
+		return nil, fileError(file, err)
+	}
+	return data, nil
+}
+
+func saveGlobal(fsys vfs.FS, file string, doc []byte, path []string, value []byte) error {
+	out, err := edited(file, doc, path, value)
+	if err != nil {
+		return err
+	}
+	if _, p := decodeSettings(out.tree); p != nil {
+		return errorIn(p, out)
+	}
+	return vfs.Replace(fsys, file, out.data, 0)
+}
+
+func saveProject(fsys vfs.FS, p Paths, global []byte, path []string, value []byte) error {
+	file := p.ProjectSettings()
+	data, err := readProject(fsys, p)
+	if err != nil {
+		return err
+	}
+	if data == nil {
+		data = []byte("{}")
+	}
+	for _, key := range settingsShape().globalPaths() {
+		if value != nil && overlaps(key, path) {
+			return &Error{File: file, Key: strings.Join(path, "."), Reason: "counts in the global file only"}
+		}
+		if data, err = Edit(data, key, nil); err != nil {
+			return err
+		}
+	}
+	out, err := edited(file, data, path, value)
+	if err != nil {
+		return err
+	}
+	base, err := parseDocument(p.Settings(), global)
+	if err != nil {
+		return err
+	}
+	tree, err := layered(base.tree, out.tree)
+	if err != nil {
+		return err
+	}
+	if problem := schemaVersion(out.tree); problem != nil {
+		return errorIn(problem, out)
+	}
+	if _, problem := decodeSettings(tree); problem != nil {
+		return errorIn(problem, out, base)
+	}
+	return vfs.Replace(fsys, file, out.data, 0)
+}
+
+// overlaps: setting a key above or below a global-only one sets that one too.
+func overlaps(key, path []string) bool {
+	n := min(len(key), len(path))
+	return slices.Equal(key[:n], path[:n]) && len(path) >= len(key)
+}
+
+func edited(file string, doc []byte, path []string, value []byte) (*document, error) {
+	data, err := Edit(doc, path, value)
+	if err != nil {
+		var e *Error
+		if errors.As(err, &e) {
+			e.File = file
+		}
+		return nil, err
+	}
+	if len(data) > maxFile {
+		return nil, &Error{File: file, Reason: "is too large"}
+	}
+	return parseDocument(file, data)
+}
