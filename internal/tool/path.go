@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"magicode/internal/vfs"
 )
@@ -178,4 +181,13 @@ func (t Target) checkFinal(fsys vfs.FS, name string) error {
 		return fmt.Errorf("%w: %s", ErrNotRegular, t.arg)
 	}
 	return nil
+}
+
+// ShowName makes a file name fit for a line of a listing: a name with control
+// characters or invalid UTF-8 is quoted.
+func ShowName(name string) string {
+	if utf8.ValidString(name) && strings.IndexFunc(name, unicode.IsControl) < 0 {
+		return name
+	}
+	return strconv.Quote(name)
 }
