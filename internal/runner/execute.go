@@ -1,0 +1,189 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"magicode/internal/provider"
+	"magicode/internal/redact"
+	"magicode/internal/session"
+	"magicode/internal/tool"
+)
+
+// origin says where a call comes from: the scope of its activity, the records
+// it leaves and the place it runs in. Code Mode and delegated tasks hand in
+// origins of their own to the same function.
+type origin struct {
+	path       Path
+	parent     string // call id of the enclosing call; "" for a direct one
+	sequence   int    // 1-based within the parent
+	recorder   *recorder
+	env        tool.Env
+	callKind   session.Kind
+	resultKind session.Kind
+}
+
+func direct(r *run, id string) origin {
+	env := r.Env
+	env.CallID = id
+	return origin{path: Path(id), recorder: r.rec, env: env, callKind: session.KindToolCall, resultKind: session.KindToolResult}
+}
+
+// stamp adds what ties a nested record to its parent.
+func (o origin) stamp(payload map[string]any) map[string]any {
+	if o.parent != "" {
+		payload["parent_call_id"], payload["sequence"] = o.parent, o.sequence
+	}
+	return payload
+}
+
+// call runs one call through the steps of tools.md 8.1: its record before any
+// effect, the activity, the guard, the tool, the result's record, the end of
+// the activity. An error ends the run.
+func (r *run) call(ctx context.Context, o origin, c provider.Call) (tool.Result, error) {
+	if err := context.Cause(ctx); err != nil {
+		return tool.Result{}, err
+	}
+	args, valid := argumentsOf(c.Arguments)
+	if err := r.announce(ctx, o, c, args); err != nil {
+		return tool.Result{}, err
+	}
+	if !valid {
+		return r.brokenCall(ctx, o, c)
+	}
+	r.brokenRow = 0
+	tc := tool.Call{ID: c.ID, Name: c.Name, Arguments: args}
+	verdict, err := r.check(ctx, o, tc)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if !verdict.Allowed {
+		return r.denied(ctx, o, c, verdict)
+	}
+	res := r.Tools.Dispatch(ctx, o.env, tc)
+	if verdict.Metadata != nil {
+		if res.Metadata == nil {
+			res.Metadata = map[string]any{}
+		}
+		res.Metadata["bash_protection"] = verdict.Metadata
+	}
+	if err := r.conclude(ctx, o, c.ID, res); err != nil {
+		return res, err
+	}
+	if ctx.Err() != nil {
+		return res, context.Cause(ctx)
+	}
+	return res, nil
+}
+
+// announce stores the call, durably, and starts its activity.
+func (r *run) announce(ctx context.Context, o origin, c provider.Call, args json.RawMessage) error {
+	payload := o.stamp(map[string]any{"id": c.ID, "name": c.Name, "arguments": args})
+	if err := o.recorder.write(session.Required, session.Event{Kind: o.callKind, Payload: payload}); err != nil {
+		return fmt.Errorf("%w: %v", ErrRecord, err)
+	}
+	return r.startActivity(ctx, o.path, ActivityTool, tool.Label(c.Name, args))
+}
+
+func (r *run) startActivity(ctx context.Context, p Path, kind ActivityKind, label string) error {
+	if !r.activities[p] {
+		if len(r.activities) >= r.Limits.Activities || len(p) > r.Limits.ActivityIDBytes {
+			return ErrContentLimit
+		}
+		r.activities[p] = true
+	}
+	r.openPaths = append(r.openPaths, p)
+	return r.Sink.Emit(ctx, ActivityStarted{Path: p, Kind: kind, Label: label})
+}
+
+func (r *run) finishActivity(ctx context.Context, p Path, ok bool) error {
+	for i, open := range r.openPaths {
+		if open == p {
+			r.openPaths = append(r.openPaths[:i], r.openPaths[i+1:]...)
+			break
+		}
+	}
+	return r.Sink.Emit(ctx, ActivityFinished{Path: p, OK: ok})
+}
+
+func (r *run) check(ctx context.Context, o origin, c tool.Call) (Verdict, error) {
+	if r.Guard == nil {
+		return Verdict{Allowed: true}, nil
+	}
+	return r.Guard.Check(ctx, o.env, c)
+}
+
+// denied records a refused call and ends the run (tools.md 7.3).
+func (r *run) denied(ctx context.Context, o origin, c provider.Call, v Verdict) (tool.Result, error) {
+	res := tool.Result{ToolName: c.Name, Content: "This command was not run: its approval was denied.",
+		Metadata: map[string]any{"call_id": c.ID, "bash_protection_denied": true, "bash_protection": v.Metadata}}
+	if err := r.conclude(ctx, o, c.ID, res); err != nil {
+		return res, err
+	}
+	return res, ErrDenied
+}
+
+func (r *run) brokenCall(ctx context.Context, o origin, c provider.Call) (tool.Result, error) {
+	r.brokenRow++
+	res := r.broken(c)
+	if err := r.conclude(ctx, o, c.ID, res); err != nil {
+		return res, err
+	}
+	if r.brokenRow >= maxBrokenRow {
+		return res, ErrBrokenCalls
+	}
+	return res, nil
+}
+
+// conclude stores the result and ends the activity. The record shares its sync
+// with the next durable one (decision 17), but a result that is not in the file
+// ends the run: the model must not go on from what the session does not know.
+func (r *run) conclude(ctx context.Context, o origin, id string, res tool.Result) error {
+	payload := o.stamp(map[string]any{"call_id": id, "result": resultPayload(res)})
+	if dispatched(res) {
+		payload["changed_paths"] = orEmpty(res.Changed)
+		payload["execution_effects"] = effects(res.Changed)
+	}
+	err := o.recorder.write(session.Ordered, session.Event{Kind: o.resultKind, Payload: payload})
+	if err != nil {
+		err = fmt.Errorf("%w: %v", ErrRecord, err)
+	}
+	if e := r.finishActivity(r.rec.ctx, o.path, res.Success && err == nil); err == nil {
+		err = e
+	}
+	return err
+}
+
+// dispatched: a denied call never reached its tool and has no effects to tell of.
+func dispatched(res tool.Result) bool { return res.Metadata["bash_protection_denied"] == nil }
+
+func resultPayload(res tool.Result) map[string]any {
+	meta := make(map[string]any, len(res.Metadata)+1)
+	for k, v := range res.Metadata {
+		meta[k] = v
+	}
+	meta["prompt_injection_protection"] = map[string]any{"action": "not_assessed", "enforced": false, "result_id": nil}
+	return map[string]any{"tool_name": res.ToolName, "success": res.Success, "content": res.Content, "metadata": meta}
+}
+
+// Bounds of the paths that a result names as evidence (storage.md 6.4).
+const (
+	maxEffectPaths     = 24
+	maxEffectPathBytes = 512
+)
+
+func effects(changed []string) map[string]any {
+	paths := make([]string, 0, min(len(changed), maxEffectPaths))
+	for _, p := range changed[:min(len(changed), maxEffectPaths)] {
+		paths = append(paths, redact.Cut(redact.Display(p), maxEffectPathBytes))
+	}
+	return map[string]any{"changed_path_count": len(changed), "paths": paths}
+}
+
+func orEmpty(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}

@@ -1,0 +1,121 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"magicode/internal/provider"
+	"magicode/internal/redact"
+	"magicode/internal/session"
+)
+
+// run is the state of one run. One goroutine drives it; only text has a lock
+// of its own, because a timer may flush it.
+type run struct {
+	Config
+	rec   *recorder
+	text  *textOut
+	input string
+	turn  []provider.Item // this turn's items after the input
+
+	sequence   int // of the next request
+	usage      provider.Usage
+	ids        map[string]bool // call ids used in this turn
+	activities map[Path]bool
+	openPaths  []Path // started and not finished, in order
+	brokenRow  int
+	repeats    repeats
+	continued  bool // one automatic continuation per run (runner.md 15.1)
+	reasoned   bool // one reasoning-only recovery per run (15.2)
+}
+
+// reason says why the inner loop stopped.
+type reason uint8
+
+const (
+	answered reason = iota
+	failed
+)
+
+// Run runs one turn to its end. It returns when every record is written and
+// every activity is ended; the context's end is seen at every step.
+func Run(ctx context.Context, cfg Config, input string) Result {
+	r := &run{Config: cfg, input: input, ids: make(map[string]bool), activities: make(map[Path]bool)}
+	r.rec = &recorder{dst: cfg.Recorder, ctx: context.WithoutCancel(ctx)}
+	r.text = &textOut{rec: r.rec, sink: cfg.Sink, limits: cfg.Limits}
+	defer r.text.stop()
+
+	if persisted, err := r.begin(ctx); err != nil {
+		return Result{Persisted: persisted, Degraded: r.rec.degraded(), Err: err}
+	}
+	why, err := r.loop(ctx)
+	if why == failed {
+		r.fail(ctx, err)
+	}
+	r.endActivities(ctx)
+	if lost := r.rec.takeLoss(); lost != "" {
+		_ = r.Sink.Emit(r.rec.ctx, Notice{Summary: lost})
+	}
+	return Result{Persisted: true, Degraded: r.rec.degraded(), Err: err}
+}
+
+// begin stores the input and tells so: nothing precedes it (seed, decision 30).
+func (r *run) begin(ctx context.Context) (persisted bool, err error) {
+	if err := context.Cause(ctx); err != nil {
+		return false, err
+	}
+	ev := session.Event{Kind: session.KindUserInput, Payload: map[string]any{"origin": "user", "text": r.input}}
+	if err := r.rec.write(session.Required, ev); err != nil {
+		return false, fmt.Errorf("%w: %v", ErrInputAppend, err)
+	}
+	r.rec.persisted()
+	if err := r.Sink.Emit(ctx, InputPersisted{Text: r.input}); err != nil {
+		r.fail(ctx, err)
+		return true, err
+	}
+	return true, nil
+}
+
+// fail reconciles what text there is and writes the terminal status.
+func (r *run) fail(ctx context.Context, err error) {
+	status, summary := "failed", errorSummary(err)
+	if ctx.Err() != nil && !errors.Is(err, ErrContentLimit) {
+		status, summary = "cancelled", ""
+	}
+	all := r.text.all()
+	_ = r.closeSegment(r.rec.ctx)
+	payload := map[string]any{"status": status, "assistant_text": all}
+	if summary != "" {
+		payload["error_summary"] = summary
+	}
+	_ = r.rec.write(session.Required, session.Event{Kind: session.KindTurnStatus, Payload: payload})
+}
+
+// maxSummaryChars bounds a stored error summary (storage.md 6.4).
+const maxSummaryChars = 2000
+
+func errorSummary(err error) string {
+	if err == nil {
+		return ""
+	}
+	s := []rune(redact.Display(err.Error()))
+	if len(s) > maxSummaryChars {
+		s = s[:maxSummaryChars]
+	}
+	return string(s)
+}
+
+// notice tells of a decision, on the wire and in the file.
+func (r *run) notice(ctx context.Context, level, message string) error {
+	r.rec.later(session.Event{Kind: session.KindDiagnostic, Payload: map[string]any{"level": level, "message": message}})
+	return r.Sink.Emit(ctx, Notice{Summary: message})
+}
+
+// endActivities ends what a cancellation or a failure cut off (decision 25).
+func (r *run) endActivities(ctx context.Context) {
+	for _, p := range r.openPaths {
+		_ = r.Sink.Emit(r.rec.ctx, ActivityFinished{Path: p})
+	}
+	r.openPaths = nil
+}
