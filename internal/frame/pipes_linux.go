@@ -1,0 +1,4 @@
+package frame
+
+// watchEvents: Linux reports POLLERR without being asked for anything.
+const watchEvents = 0

@@ -1,0 +1,119 @@
+package server
+
+import (
+	"context"
+	"os"
+	"sync"
+
+	"magicode/internal/frame"
+	"magicode/internal/worker"
+	"magicode/pkg/localagent"
+	"magicode/telemetry"
+)
+
+// Config is what a connection is made of.
+type Config struct {
+	// Transport carries the frames. Serve closes it.
+	Transport frame.Transport
+	Startup   Startup
+	// NewID returns UUIDs: the child's instance id and run ids.
+	NewID func() string
+	Tel   telemetry.Tel
+	// Signals brings the signals that end the child (see Notify); nil: none.
+	Signals <-chan os.Signal
+	// Panicked is told where a worker panicked, in the worker's goroutine; nil: nobody.
+	Panicked func(Worker, worker.Panic)
+}
+
+// Worker names who panicked.
+type Worker string
+
+// Workers.
+const (
+	WorkerStartup    Worker = "startup"
+	WorkerSession    Worker = "session"
+	WorkerTurn       Worker = "turn"
+	WorkerCleanup    Worker = "cleanup"
+	WorkerConnection Worker = "connection"
+)
+
+// Serve serves one connection until it ends, cleans up, and returns how the
+// child ends. The end of ctx closes the connection as end of input does.
+//
+// When Serve returns, everything it has started is over, but for a teardown
+// that took longer than 2,000 ms (Exit.Detached).
+func Serve(ctx context.Context, cfg Config) Exit {
+	ctx, span := cfg.Tel.Begin(ctx, telemetry.SpanChild)
+	defer span.End()
+	c := newConn(cfg)
+	stop := context.AfterFunc(ctx, c.interrupted)
+	defer stop()
+	var wg sync.WaitGroup
+	wg.Go(func() { c.read(context.WithoutCancel(ctx), frame.NewReader(cfg.Transport)) })
+	wg.Go(c.listen)
+	<-c.ended
+	// An error would change nothing: the end is decided and nothing is read or
+	// written any more.
+	_ = cfg.Transport.Close()
+	wg.Wait()
+	c.out.Wait()
+	exit := c.exit
+	exit.Detached = c.cleanup(ctx)
+	return exit
+}
+
+// listen waits for the first signal. A second one finds the default action.
+func (c *conn) listen() {
+	select {
+	case sig := <-c.cfg.Signals:
+		restoreDefaults()
+		c.signalled(sig)
+	case <-c.ended:
+	}
+}
+
+// interrupted closes the connection from outside.
+func (c *conn) interrupted() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.close(ReasonEOF)
+	c.settle()
+}
+
+// cleanup joins the workers and releases the runtime. It is owed from the
+// moment an initialize was admitted.
+func (c *conn) cleanup(ctx context.Context) (detached bool) {
+	if c.startup == startupNone {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), localagent.CleanupWait)
+	defer cancel()
+	ctx, span := c.cfg.Tel.Begin(ctx, telemetry.SpanCleanup)
+	defer span.End()
+	done := make(chan struct{})
+	// detaches: a worker that ignores its cancellation, or a slow teardown, must
+	// not keep the process; its leases and children end with it.
+	go func() {
+		defer close(done)
+		c.cleanupWorker(ctx, span)
+	}()
+	select {
+	case <-done:
+		return false
+	case <-ctx.Done():
+		span.Fail("timeout")
+		return true
+	}
+}
+
+func (c *conn) cleanupWorker(ctx context.Context, span telemetry.Span) {
+	defer func() {
+		if recover() != nil {
+			// There is nobody left to answer; where it was has been reported.
+			_ = c.panicked(WorkerCleanup, worker.Here())
+		}
+	}()
+	if err := c.slot.Cleanup(ctx); err != nil {
+		span.Fail("_OTHER")
+	}
+}
