@@ -81,6 +81,9 @@ func (p *Process) command() (*pipeSet, error) {
 	}
 	p.token = newToken()
 	cmd.Env = withMarker(env, p.token)
+	if p.spec.Dir != "" {
+		cmd.Env = append(cmd.Env, "PWD="+p.spec.Dir) // the last one counts
+	}
 	ps := &pipeSet{}
 	var err error
 	if p.spec.StdinPipe || p.spec.Stdin != nil {
