@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"magicode/internal/provider"
 	"magicode/internal/provider/sse"
 )
 
@@ -21,15 +22,7 @@ var (
 func (a *attempt) stream(ctx context.Context, cancel context.CancelCauseFunc, r io.Reader) (*failure, error) {
 	parser := a.call.NewParser(&a.sink)
 	defer func() { a.model, a.tier = parser.Model(), parser.Tier() }()
-	err := a.read(ctx, cancel, r, parser)
-	a.sink.drained()
-	if a.sink.err != nil {
-		return nil, a.sink.err
-	}
-	if ferr := parser.Finish(err == nil); err == nil {
-		err = ferr
-	}
-	a.sink.finish()
+	err := conclude(parser, &a.sink, a.read(ctx, cancel, r, parser))
 	if a.sink.err != nil {
 		return nil, a.sink.err
 	}
@@ -37,6 +30,45 @@ func (a *attempt) stream(ctx context.Context, cancel context.CancelCauseFunc, r 
 		return asFailure(err), nil
 	}
 	return nil, nil
+}
+
+// conclude ends a parser after its last event; err is why there is no further one.
+func conclude(parser Parser, sink *Sink, err error) error {
+	sink.drained()
+	if ferr := parser.Finish(err == nil); err == nil {
+		err = ferr
+	}
+	sink.finish()
+	if sink.err != nil {
+		return sink.err
+	}
+	return err
+}
+
+// Read parses a response body that is already there, without watchdogs: what
+// another program has received, or a test has written down. It returns nil when
+// the response is complete, the context's cause, the error of emit, or a
+// *provider.Error that is not yet wrapped.
+func Read(ctx context.Context, r io.Reader, newParser func(*Sink) Parser, emit func(provider.Event) error) error {
+	sink := &Sink{ctx: ctx, emit: emit}
+	parser := newParser(sink)
+	frames := framer{parser: parser, sink: sink}
+	buf := make([]byte, readBufferBytes)
+	for {
+		n, rerr := r.Read(buf)
+		err := frames.feed(buf[:n])
+		sink.drained()
+		switch {
+		case err != nil:
+			return conclude(parser, sink, frameError(err))
+		case parser.State() == Final:
+			return conclude(parser, sink, nil)
+		case errors.Is(rerr, io.EOF):
+			return conclude(parser, sink, frames.end())
+		case rerr != nil:
+			return conclude(parser, sink, transport("response body error", rerr, nil))
+		}
+	}
 }
 
 // read feeds the parser until the response is complete; nil means that it is.

@@ -10,6 +10,7 @@ import (
 
 	"magicode/internal/provider"
 	"magicode/internal/provider/body"
+	"magicode/internal/provider/chat"
 	"magicode/internal/provider/exchange"
 	"magicode/internal/provider/responses"
 )
@@ -85,8 +86,11 @@ func (p *Provider) Stream(ctx context.Context, req provider.Request, emit func(p
 func (p *Provider) api(req *provider.Request) (*body.Body, func(*exchange.Sink) exchange.Parser) {
 	c := p.config
 	if c.Chat {
-		inline := c.InlineReasoning
-		return chatBody(req, c), func(s *exchange.Sink) exchange.Parser { return newChatParser(s, inline) }
+		parser := chat.NewParser
+		if c.InlineReasoning {
+			parser = chat.NewInlineParser
+		}
+		return chat.Body(req, chat.Options{ServiceTier: c.ServiceTier, AnthropicLike: c.AnthropicLike}), parser
 	}
 	return responses.Body(req, responses.Options{Verbosity: c.Verbosity, ServiceTier: c.ServiceTier, AnthropicLike: c.AnthropicLike}), responses.NewParser
 }

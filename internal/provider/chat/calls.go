@@ -1,4 +1,4 @@
-package openai
+package chat
 
 import (
 	"strings"
@@ -15,24 +15,25 @@ const (
 	noIndex          = -1
 )
 
-// chatCalls puts the calls of one stream together. Their ids pass through as
+// calls puts the calls of one stream together. Their ids pass through as
 // they came: the runner makes them unique (decision 9).
-type chatCalls struct {
-	pending []*chatCall
-	last    *chatCall
+type calls struct {
+	pending []*call
+	last    *call
 }
 
-type chatCall struct {
+type call struct {
 	index    int64 // noIndex without one
 	id, name string
 	args     []byte
+	emitted  bool
 }
 
 // add takes one entry of tool_calls. An entry belongs to the open call of its
 // index, or without an index to that of its id, or to the last one, unless it
 // plainly begins another call: servers share indexes, leave them out, or leave
 // ids out.
-func (c *chatCalls) add(entry jsonscan.Value, delta bool) error {
+func (c *calls) add(entry jsonscan.Value) error {
 	fn := entry.Get("function")
 	id, name := entry.Get("id").LenientText(), fn.Get("name").LenientText()
 	args := fn.Get("arguments")
@@ -40,24 +41,24 @@ func (c *chatCalls) add(entry jsonscan.Value, delta bool) error {
 	if !ok {
 		index = noIndex
 	}
-	call := c.find(index, id, name)
+	open := c.find(index, id)
 	switch {
-	case call != nil && call.repeats(id, name, args):
+	case open != nil && open.repeats(id, name, args):
 		return nil
-	case call == nil, call.ended(id, name, args):
-		call = &chatCall{index: index}
-		c.pending = append(c.pending, call)
+	case open == nil, open.ended(index, id, name, args):
+		open = &call{index: index}
+		c.pending = append(c.pending, open)
 	}
-	c.last = call
-	if !delta && len(call.args) > 0 {
-		return nil // the whole message repeats what the deltas said
+	c.last = open
+	if open.emitted {
+		return nil
 	}
-	return call.merge(id, name, args)
+	return open.merge(id, name, args)
 }
 
 // find returns the call that an entry may belong to: the newest of its index,
 // else of its id, else the last one.
-func (c *chatCalls) find(index int64, id, name string) *chatCall {
+func (c *calls) find(index int64, id string) *call {
 	for i := len(c.pending) - 1; i >= 0; i-- {
 		p := c.pending[i]
 		switch {
@@ -78,24 +79,27 @@ func (c *chatCalls) find(index int64, id, name string) *chatCall {
 }
 
 // repeats reports an entry that says again what is already known whole.
-func (c *chatCall) repeats(id, name string, args jsonscan.Value) bool {
+func (c *call) repeats(id, name string, args jsonscan.Value) bool {
 	return id != "" && id == c.id && name == c.name && len(args) > 2 && len(c.args) > 0 && string(c.args) == argumentText(args) && c.whole()
 }
 
 // ended reports that an entry begins a new call although it shares the index
 // (or the lack of one) with c.
-func (c *chatCall) ended(id, name string, args jsonscan.Value) bool {
+func (c *call) ended(index int64, id, name string, args jsonscan.Value) bool {
 	if id != "" && c.id != "" && id != c.id {
 		return true
 	}
 	if name == "" || c.name == "" {
 		return false
 	}
-	return c.whole() && (name != c.name || len(args) > 2)
+	if name != c.name {
+		return index == noIndex || c.whole()
+	}
+	return len(args) > 2 && c.whole()
 }
 
 // whole reports whether the arguments so far are one JSON value.
-func (c *chatCall) whole() bool {
+func (c *call) whole() bool {
 	if len(c.args) == 0 {
 		return false
 	}
@@ -103,7 +107,7 @@ func (c *chatCall) whole() bool {
 	return ok
 }
 
-func (c *chatCall) merge(id, name string, args jsonscan.Value) error {
+func (c *call) merge(id, name string, args jsonscan.Value) error {
 	if c.name != "" && name != "" && name != c.name {
 		return exchange.Plain("provider sent two names for one tool call")
 	}
@@ -126,35 +130,35 @@ func (c *chatCall) merge(id, name string, args jsonscan.Value) error {
 }
 
 // legacy takes the single call of the retired function_call field.
-func (c *chatCalls) legacy(fn jsonscan.Value) error {
-	call := c.find(noIndex, legacyCallID, "")
-	if call == nil {
-		call = &chatCall{index: noIndex, id: legacyCallID}
-		c.pending = append(c.pending, call)
+func (c *calls) legacy(fn jsonscan.Value) error {
+	open := c.find(noIndex, legacyCallID)
+	if open == nil {
+		open = &call{index: noIndex, id: legacyCallID}
+		c.pending = append(c.pending, open)
 	}
 	name, args := fn.Get("name").LenientText(), fn.Get("arguments")
-	if call.repeats(legacyCallID, name, args) {
+	if open.emitted || open.repeats(legacyCallID, name, args) {
 		return nil
 	}
-	return call.merge("", name, args)
+	return open.merge("", name, args)
 }
 
 // emit reports all calls together as one item, and then one by one, in the
 // order of their indexes. Calls without a name are no calls.
-func (c *chatCalls) emit(sink *exchange.Sink) {
+func (c *calls) emit(sink *exchange.Sink) {
 	calls := make([]*provider.Call, 0, len(c.pending))
 	for _, p := range c.sorted() {
-		if p.name == "" {
+		if p.name == "" || p.emitted {
 			continue
 		}
+		p.emitted = true
 		args, _ := transcript.Arguments(string(p.args))
 		calls = append(calls, &provider.Call{ID: p.id, Name: p.name, Arguments: args})
 	}
-	c.pending, c.last = nil, nil
 	if len(calls) == 0 {
 		return
 	}
-	sink.Emit(provider.Event{Kind: provider.EventItem, Raw: chatItem(calls)})
+	sink.Emit(provider.Event{Kind: provider.EventItem, Raw: rawItem(calls)})
 	for _, call := range calls {
 		sink.Emit(provider.Event{Kind: provider.EventCall, Call: call})
 	}
@@ -162,7 +166,7 @@ func (c *chatCalls) emit(sink *exchange.Sink) {
 
 // sorted orders calls by index; those without, or with a shared one, keep their
 // order of arrival behind the ones before them.
-func (c *chatCalls) sorted() []*chatCall {
+func (c *calls) sorted() []*call {
 	out := c.pending
 	for i := 1; i < len(out); i++ {
 		for k := i; k > 0 && out[k].index != noIndex && out[k].index < out[k-1].index; k-- {
@@ -172,8 +176,8 @@ func (c *chatCalls) sorted() []*chatCall {
 	return out
 }
 
-// chatItem is the assistant message that holds the calls.
-func chatItem(calls []*provider.Call) []byte {
+// rawItem is the assistant message that holds the calls.
+func rawItem(calls []*provider.Call) []byte {
 	out := []byte(`{"content":null,"role":"assistant","tool_calls":[`)
 	for i, c := range calls {
 		if i > 0 {

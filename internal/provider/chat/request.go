@@ -1,4 +1,4 @@
-package openai
+package chat
 
 import (
 	"strconv"
@@ -9,34 +9,42 @@ import (
 	"magicode/internal/provider/transcript"
 )
 
-const chatWire = "chat"
+const wire = "chat"
 
-// chatBody builds a Chat Completions request (providers.md 13.1).
-func chatBody(req *provider.Request, c Config) *body.Body {
-	parts := transcript.Arrange(transcript.Parts(req.Items, chatWire, encodeChat))
+// Options are what a provider's settings change.
+type Options struct {
+	// ServiceTier is sent when it is not empty.
+	ServiceTier string
+	// AnthropicLike sends a thinking budget in place of an effort (providers.md 16.2).
+	AnthropicLike bool
+}
+
+// Body builds a Chat Completions request (providers.md 13.1).
+func Body(req *provider.Request, o Options) *body.Body {
+	parts := transcript.Arrange(transcript.Parts(req.Items, wire, encode))
 	budget, maxTokens := provider.ThinkingBudget(req.Level, req.MaxOutputTokens)
 	var b body.Builder
 	b.Open("{")
-	if c.AnthropicLike {
+	if o.AnthropicLike {
 		b.Member("max_tokens", strconv.Itoa(maxTokens))
 	}
 	messages(&b, parts)
 	b.Str("model", req.Model)
-	if effort := req.Level.Effort(); effort != "" && req.Levels > 1 && !c.AnthropicLike {
+	if effort := req.Level.Effort(); effort != "" && req.Levels > 1 && !o.AnthropicLike {
 		b.Str("reasoning_effort", effort)
 	}
-	if c.ServiceTier != "" {
-		b.Str("service_tier", c.ServiceTier)
+	if o.ServiceTier != "" {
+		b.Str("service_tier", o.ServiceTier)
 	}
 	b.Member("stream", "true")
 	b.Member("stream_options", `{"include_usage":true}`)
-	if c.AnthropicLike && budget > 0 {
+	if o.AnthropicLike && budget > 0 {
 		b.Member("thinking", `{"budget_tokens":`+strconv.Itoa(budget)+`,"type":"enabled"}`)
 	}
 	if len(req.Tools) > 0 {
 		b.Member("tool_choice", `"auto"`)
 		b.Key("tools")
-		b.Raw(chatTools(req))
+		b.Raw(tools(req))
 	}
 	b.Close("}")
 	return b.Done()
@@ -100,9 +108,9 @@ func assistant(b *body.Builder, parts []*transcript.Part, i int) int {
 	return end
 }
 
-// encodeChat gives a part its form: a message; of an assistant's text only the
+// encode gives a part its form: a message; of an assistant's text only the
 // string, and of a call only its entry of tool_calls.
-func encodeChat(p *transcript.Part) []byte {
+func encode(p *transcript.Part) []byte {
 	switch p.Kind {
 	case transcript.System:
 		return append(content(`{"content":`, p.Text), `,"role":"system"}`...)
@@ -131,8 +139,8 @@ func content(lead, text string) []byte {
 	return jsonscan.AppendString(append(out, lead...), text)
 }
 
-func chatTools(req *provider.Request) []byte {
-	if kept, ok := req.ToolsCache.Load(chatWire); ok {
+func tools(req *provider.Request) []byte {
+	if kept, ok := req.ToolsCache.Load(wire); ok {
 		return kept.([]byte)
 	}
 	out := []byte{'['}
@@ -146,6 +154,6 @@ func chatTools(req *provider.Request) []byte {
 		out = append(out, `},"type":"function"}`...)
 	}
 	out = append(out, ']')
-	req.ToolsCache.Store(chatWire, out)
+	req.ToolsCache.Store(wire, out)
 	return out
 }

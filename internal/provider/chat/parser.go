@@ -1,4 +1,4 @@
-package openai
+package chat
 
 import (
 	"magicode/internal/jsonscan"
@@ -20,8 +20,8 @@ const (
 	finishUnknown        // says nothing; [DONE] decides, pending calls are dropped
 )
 
-// chatParser reads one Chat Completions stream. It is an exchange.Parser.
-type chatParser struct {
+// Parser reads one stream. It is an exchange.Parser.
+type Parser struct {
 	sink   *exchange.Sink
 	state  exchange.State
 	reason finish
@@ -34,20 +34,27 @@ type chatParser struct {
 	reasoning []byte // private, for its record
 	recorded  bool
 	streamed  bool // answer text came in deltas
-	calls     chatCalls
+	called    bool // calls came in deltas
+	calls     calls
 }
 
-func newChatParser(sink *exchange.Sink, inline bool) exchange.Parser {
-	p := &chatParser{sink: sink}
-	if inline {
-		p.filter.mode = thinkHeld
-	}
-	return p
+// NewParser returns a parser that reports to sink.
+func NewParser(sink *exchange.Sink) exchange.Parser { return &Parser{sink: sink} }
+
+// NewInlineParser is NewParser for a model that ends its reasoning with
+// </think> and never opens it: text is held back until then.
+func NewInlineParser(sink *exchange.Sink) exchange.Parser {
+	return &Parser{sink: sink, filter: thinkFilter{mode: thinkHeld}}
 }
 
-func (p *chatParser) State() exchange.State { return p.state }
-func (p *chatParser) Model() string         { return p.model }
-func (p *chatParser) Tier() string          { return p.tier }
+// State tells how far the response has come.
+func (p *Parser) State() exchange.State { return p.state }
+
+// Model is the model that the stream named.
+func (p *Parser) Model() string { return p.model }
+
+// Tier is the service tier that the stream named.
+func (p *Parser) Tier() string { return p.tier }
 
 // chunk is what one event holds.
 type chunk struct {
@@ -84,7 +91,7 @@ func readChunk(v jsonscan.Value) chunk {
 }
 
 // Event takes the data of one event.
-func (p *chatParser) Event(data []byte) error {
+func (p *Parser) Event(data []byte) error {
 	if exchange.IsDone(data) {
 		p.done()
 		return nil
@@ -114,7 +121,7 @@ func (p *chatParser) Event(data []byte) error {
 }
 
 // choice handles choices[0].
-func (p *chatParser) choice(choice jsonscan.Value, data []byte) error {
+func (p *Parser) choice(choice jsonscan.Value, data []byte) error {
 	if choice == nil {
 		return nil
 	}
@@ -143,7 +150,7 @@ func (p *chatParser) choice(choice jsonscan.Value, data []byte) error {
 }
 
 // message handles a delta, or a whole message in its place.
-func (p *chatParser) message(m jsonscan.Value, delta bool) error {
+func (p *Parser) message(m jsonscan.Value, delta bool) error {
 	for k, v := range m.Members() {
 		var err error
 		switch string(k) {
@@ -169,7 +176,7 @@ func (p *chatParser) message(m jsonscan.Value, delta bool) error {
 
 // content is answer text. A whole message repeats what the deltas before it
 // said, so it counts only where there were none.
-func (p *chatParser) content(v jsonscan.Value, delta bool) {
+func (p *Parser) content(v jsonscan.Value, delta bool) {
 	switch v.Kind() {
 	case jsonscan.String:
 		if len(v) == 2 || !delta && p.streamed {
@@ -188,14 +195,14 @@ func (p *chatParser) content(v jsonscan.Value, delta bool) {
 	}
 }
 
-func (p *chatParser) thinkingPart(v jsonscan.Value) {
+func (p *Parser) thinkingPart(v jsonscan.Value) {
 	p.thought(v)
 	for t := range v.Elements() {
 		p.thought(t.Get("text"))
 	}
 }
 
-func (p *chatParser) text(v jsonscan.Value) {
+func (p *Parser) text(v jsonscan.Value) {
 	if p.filter.mode == thinkText {
 		p.sink.Text(v)
 		return
@@ -205,31 +212,37 @@ func (p *chatParser) text(v jsonscan.Value) {
 }
 
 // thought is private reasoning.
-func (p *chatParser) thought(v jsonscan.Value) {
+func (p *Parser) thought(v jsonscan.Value) {
 	if v.Kind() == jsonscan.String && len(v) > 2 {
 		p.scratch = exchange.AppendText(p.scratch[:0], v)
 		p.think(p.scratch)
 	}
 }
 
-func (p *chatParser) think(text []byte) {
+func (p *Parser) think(text []byte) {
 	p.sink.ReasoningBytes(text)
 	if len(p.reasoning) < maxReasoningBytes {
 		p.reasoning = append(p.reasoning, text...)
 	}
 }
 
-func (p *chatParser) toolCalls(v jsonscan.Value, delta bool) error {
+// toolCalls takes entries of tool_calls. Those of a whole message repeat what
+// the deltas before it said, like its text.
+func (p *Parser) toolCalls(v jsonscan.Value, delta bool) error {
+	if !delta && p.called {
+		return nil
+	}
+	p.called = p.called || delta
 	for entry := range v.Elements() {
 		p.sink.ToolProgress()
-		if err := p.calls.add(entry, delta); err != nil {
+		if err := p.calls.add(entry); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *chatParser) legacyCall(v jsonscan.Value) error {
+func (p *Parser) legacyCall(v jsonscan.Value) error {
 	if v.Kind() != jsonscan.Object {
 		return nil
 	}
@@ -238,7 +251,7 @@ func (p *chatParser) legacyCall(v jsonscan.Value) error {
 }
 
 // finished handles a closing reason.
-func (p *chatParser) finished(reason jsonscan.Value) {
+func (p *Parser) finished(reason jsonscan.Value) {
 	if reason.Kind() != jsonscan.String || len(reason) == 2 {
 		return
 	}
@@ -255,7 +268,7 @@ func (p *chatParser) finished(reason jsonscan.Value) {
 }
 
 // done is the end of the stream. Without any closing reason it stands for one.
-func (p *chatParser) done() {
+func (p *Parser) done() {
 	if p.reason == finishNone {
 		p.reason = finishCalls
 	}
@@ -264,7 +277,7 @@ func (p *chatParser) done() {
 }
 
 // complete reports what waited for the end of the response.
-func (p *chatParser) complete() {
+func (p *Parser) complete() {
 	p.state = max(p.state, exchange.Terminal)
 	p.sink.Progress()
 	p.filter.end(p.sink, p.think)
@@ -278,7 +291,7 @@ func (p *chatParser) complete() {
 }
 
 // Finish ends the stream.
-func (p *chatParser) Finish(complete bool) error {
+func (p *Parser) Finish(complete bool) error {
 	if complete {
 		p.complete() // calls may have come behind the closing reason
 		return nil
