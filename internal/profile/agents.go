@@ -50,7 +50,8 @@ func ReadAgent(fsys vfs.FS, root string, id *string) (*Agent, error) {
 // offer a choice.
 func ListAgents(fsys vfs.FS, root string) []Agent {
 	var out []Agent
-	for _, e := range profileFiles(fsys, filepath.Join(root, "agents")) {
+	files, _ := profileFiles(fsys, filepath.Join(root, "agents"))
+	for _, e := range files {
 		if a, err := ReadAgent(fsys, root, &e.id); err == nil {
 			out = append(out, *a)
 		}
@@ -85,11 +86,15 @@ type profileFile struct {
 	id, path string
 }
 
-// profileFiles lists the entries that end in .md, sorted, whatever they are.
-func profileFiles(fsys vfs.FS, dir string) []profileFile {
+// profileFiles lists the entries that end in .md, sorted, whatever they are. A
+// folder that is not there has none.
+func profileFiles(fsys vfs.FS, dir string) ([]profileFile, error) {
 	entries, err := fsys.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	var out []profileFile
 	for _, e := range entries {
@@ -97,7 +102,7 @@ func profileFiles(fsys vfs.FS, dir string) []profileFile {
 			out = append(out, profileFile{id: id, path: filepath.Join(dir, e.Name())})
 		}
 	}
-	return out
+	return out, nil
 }
 
 // linked reports a symbolic link; what is not there is none.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"magicode/internal/vfs"
@@ -71,11 +72,16 @@ func subdirs(fsys vfs.FS, dir string) []string {
 	}
 	var out []string
 	for _, e := range entries {
-		if e.IsDir() && utf8.ValidString(e.Name()) {
+		if e.IsDir() && plainName(e.Name()) {
 			out = append(out, filepath.Join(dir, e.Name()))
 		}
 	}
 	return out
+}
+
+// plainName: names go into the prompt, one a line.
+func plainName(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 func addSkill(fsys vfs.FS, dir string, found map[string]Skill) bool {

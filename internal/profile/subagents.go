@@ -53,13 +53,16 @@ func ReadSubagents(fsys vfs.FS, root string, disabled []string) (Subagents, erro
 		out.Diagnostics = []Diagnostic{{File: "subagents", Reason: "is a link"}}
 		return out, nil
 	}
-	for _, e := range profileFiles(fsys, dir) {
-		off := slices.Contains(disabled, e.id)
+	files, err := profileFiles(fsys, dir)
+	if err != nil {
+		out.Diagnostics = []Diagnostic{{File: "subagents", Reason: readReason(err)}}
+	}
+	for _, e := range files {
 		if !validID(e.id) {
 			out.Diagnostics = append(out.Diagnostics, Diagnostic{File: filepath.Base(e.path), Reason: "has a name that is no id"})
 			continue
 		}
-		if off {
+		if slices.Contains(disabled, e.id) {
 			continue // not even read
 		}
 		p, f := readSubagent(fsys, e)
