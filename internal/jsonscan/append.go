@@ -2,7 +2,7 @@ package jsonscan
 
 import "unicode/utf8"
 
-const digits = "0123456789abcdef"
+const hexDigits = "0123456789abcdef"
 
 // AppendString appends s as a JSON string in quotes. It escapes the quote, the
 // backslash, control characters, and U+2028 and U+2029 (decision 14); invalid
@@ -69,13 +69,13 @@ func appendEscape(dst []byte, s string) []byte {
 		return append(dst, `\t`...)
 	default:
 		if c < ' ' {
-			return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+			return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 		}
 	}
 	if len(s) == 1 {
 		return append(dst, "\uFFFD"...)
 	}
-	return append(dst, '\\', 'u', '2', '0', '2', digits[s[2]&15]) // E2 80 A8, E2 80 A9
+	return append(dst, '\\', 'u', '2', '0', '2', hexDigits[s[2]&15]) // E2 80 A8, E2 80 A9
 }
 
 // widths holds how many bytes each ASCII character takes in a JSON string.

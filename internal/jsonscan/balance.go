@@ -2,7 +2,6 @@ package jsonscan
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math/bits"
 )
 
@@ -43,7 +42,7 @@ type counter struct {
 func (c *counter) outside(i int) int {
 	data, depth := c.data, c.depth
 	for len(data)-i >= 8 {
-		w := binary.LittleEndian.Uint64(data[i:])
+		w := load(data, i)
 		n := 8
 		q := quote(w)
 		if q != 0 {
@@ -131,7 +130,7 @@ func closingQuote(data []byte, i int) int {
 			i++
 			continue
 		}
-		w := binary.LittleEndian.Uint64(data[i:])
+		w := load(data, i)
 		m := (((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones)) & ^w & highs
 		if m == 0 {
 			i += 8

@@ -39,19 +39,19 @@ func (o Options) depth() int {
 
 // Parse checks that data is exactly one value, with JSON white space around it
 // allowed, and returns that value. It aliases data. The error is one of the
-// package's sentinels; invalid UTF-8 anywhere comes before all others.
+// package's sentinels; invalid UTF-8 comes before all others, and of those the
+// first that was found.
 func Parse(data []byte, o Options) (Value, error) {
 	if !utf8.Valid(data) {
 		return nil, ErrUTF8
 	}
-	s := scanner{data: data, Options: o, max: o.depth()}
-	start := space(data, 0)
-	end := s.value(start)
-	if end < 0 {
+	from := space(data, 0)
+	end := trimEnd(data, from)
+	s := scanner{data: data[:end], Options: o, max: o.depth()}
+	if behind := s.value(from); behind < 0 {
 		return nil, s.err
-	}
-	if space(data, end) != len(data) {
+	} else if behind != end {
 		return nil, ErrSyntax
 	}
-	return Value(data[start:end]), nil
+	return Value(data[from:end:end]), nil
 }

@@ -101,7 +101,8 @@ func TestParse(t *testing.T) {
 		{"depth 32", nest("[", "]", 32), Options{MaxDepth: 32}, nil},
 		{"depth 33", nest("[", "]", 33), Options{MaxDepth: 32}, ErrDepth},
 		{"depth 33, empty object", strings.Repeat("[", 32) + "{}", Options{MaxDepth: 32}, ErrDepth},
-		{"deep but not closed", strings.Repeat("[", 1<<16), Options{MaxDepth: 1 << 20}, ErrDepth},
+		{"deep but not closed", strings.Repeat("[", 1<<16), Options{MaxDepth: 1 << 20}, ErrSyntax},
+		{"deep, closed once", strings.Repeat("[", 1<<16) + "]", Options{MaxDepth: 1 << 20}, ErrDepth},
 		{"siblings are no depth", "[" + strings.Repeat("[],{},", 100) + "0]", Options{MaxDepth: 2}, nil},
 	}
 	for _, tt := range tests {

@@ -24,7 +24,7 @@ const (
 // ReadObject begins to read data, which is to be exactly one object with
 // nothing but white space around it. Nothing is refused before Next or Err.
 func ReadObject(data []byte, o Options) ObjectReader {
-	r := ObjectReader{s: scanner{data: data, Options: o, max: o.depth()}}
+	r := ObjectReader{s: scanner{data: data[:trimEnd(data, 0)], Options: o, max: o.depth()}}
 	if !utf8.Valid(data) {
 		r.s.err, r.step = ErrUTF8, stepFailed
 	}

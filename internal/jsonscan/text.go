@@ -1,42 +1,44 @@
 package jsonscan
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "math/bits"
 
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// special sets the high bit of each byte of w that a string scan must look at:
-// the quote, the backslash and control bytes. Only the lowest one is exact.
-// Exclusive or with 2 swaps the quote (0x22) with the space (0x20), so that one
-// comparison with 0x21 finds it together with the control bytes.
-func special(w uint64) uint64 {
-	return (((w ^ 0x02*ones) - 0x21*ones) | ((w ^ 0x5c*ones) - ones)) & ^w & highs
+// word looks at the 8 bytes at i as special does. If there are fewer, the first
+// one is special.
+func word(data []byte, i int) uint64 {
+	if len(data)-i < 8 {
+		return highs
+	}
+	return special(load(data, i))
 }
 
 // plain returns the index of the first special byte at or after i, or len(data).
 func plain(data []byte, i int) int {
-	for ; len(data)-i >= 32; i += 32 {
-		b := (*[32]byte)(data[i:])
-		w0, w1 := binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint64(b[8:16])
-		if m := special(w0); m != 0 {
+	for len(data)-i >= 32 {
+		a, b := special(load(data, i)), special(load(data, i+8))
+		c, d := special(load(data, i+16)), special(load(data, i+24))
+		if a|b|c|d != 0 {
+			switch {
+			case a != 0:
+				return i + bits.TrailingZeros64(a)>>3
+			case b != 0:
+				return i + 8 + bits.TrailingZeros64(b)>>3
+			case c != 0:
+				return i + 16 + bits.TrailingZeros64(c)>>3
+			}
+			return i + 24 + bits.TrailingZeros64(d)>>3
+		}
+		i += 32
+	}
+	for len(data)-i >= 8 {
+		if m := special(load(data, i)); m != 0 {
 			return i + bits.TrailingZeros64(m)>>3
 		}
-		if m := special(w1); m != 0 {
-			return i + 8 + bits.TrailingZeros64(m)>>3
-		}
-		w2, w3 := binary.LittleEndian.Uint64(b[16:24]), binary.LittleEndian.Uint64(b[24:32])
-		if m := special(w2); m != 0 {
-			return i + 16 + bits.TrailingZeros64(m)>>3
-		}
-		if m := special(w3); m != 0 {
-			return i + 24 + bits.TrailingZeros64(m)>>3
-		}
+		i += 8
 	}
+	return plainTail(data, i)
+}
+
+func plainTail(data []byte, i int) int {
 	for ; i < len(data); i++ {
 		if c := data[i]; c < ' ' || c == '"' || c == '\\' {
 			return i
@@ -45,8 +47,8 @@ func plain(data []byte, i int) int {
 	return i
 }
 
-// str scans the rest of a string whose opening quote lies before i, and returns
-// the index behind its closing quote.
+// str scans the rest of a string, of which everything before i is scanned, and
+// returns the index behind its closing quote.
 func (s *scanner) str(i int) int {
 	data := s.data
 	for {
