@@ -1,0 +1,116 @@
+package attach
+
+import (
+	"context"
+	"fmt"
+
+	"magicode/internal/history"
+	"magicode/internal/provider"
+)
+
+// Attachment is a session that the child owns: its handle, what it runs with,
+// and the one history snapshot that clients page through. Like the service, it
+// is used from one goroutine at a time.
+type Attachment struct {
+	service  *Service
+	id       string
+	handle   Handle
+	follower *follower
+
+	selection provider.Selection
+	notices   []string
+	history   *history.Snapshot
+	stale     error // why the snapshot is no longer good, for good
+}
+
+// ID is the session's id.
+func (a *Attachment) ID() string { return a.id }
+
+// Handle is the session's handle. The service closes it.
+func (a *Attachment) Handle() Handle { return a.handle }
+
+// Durable reports whether the session's file exists.
+func (a *Attachment) Durable() bool { return a.handle.Durable() }
+
+// Revision names the history snapshot.
+func (a *Attachment) Revision() string { return a.history.Revision() }
+
+// Notices are what the open has to say, never nil.
+func (a *Attachment) Notices() []string { return a.notices }
+
+// Selection is what the next turn runs with.
+func (a *Attachment) Selection() provider.Selection { return a.selection }
+
+// Select changes it. The caller records the choice.
+func (a *Attachment) Select(sel provider.Selection) { a.selection = sel }
+
+// Scope is the ceiling of a delegated session, nil for any other.
+func (a *Attachment) Scope() *Scope { return a.follower.now.facts.scope }
+
+// Title is the session's title, "" when it has none.
+func (a *Attachment) Title() string { return a.follower.now.facts.title }
+
+// Prompts is the number of inputs so far, automatic ones included: the number
+// of the turn that is open or was last.
+func (a *Attachment) Prompts() int { return a.follower.now.facts.prompts }
+
+// TerminalRecorded reports whether the file says how the last turn ended
+// (runner.md 23).
+func (a *Attachment) TerminalRecorded() bool { return !a.follower.now.facts.owed }
+
+// Check is nil while the history snapshot describes the file. Once it does not,
+// it never does again (protocol: invalidation stays sticky). It costs a stat
+// where the file has rested, else a reading of it (decision 28). The error
+// wraps ErrStale, or what made the last snapshot fail, or the context's cause.
+func (a *Attachment) Check(ctx context.Context) error {
+	if a.stale != nil {
+		return a.stale
+	}
+	err := a.handle.Unchanged(ctx)
+	if err == nil {
+		return nil
+	}
+	if cerr := canceled(ctx); cerr != nil {
+		return cerr
+	}
+	a.stale = fmt.Errorf("%w: %v", ErrStale, err)
+	return a.stale
+}
+
+// InputSnapshot projects the input that was just stored: the id of the last
+// user message and the revision it was seen in. That snapshot is thrown away.
+func (a *Attachment) InputSnapshot(context.Context) (messageID, revision string, err error) {
+	s, err := a.take()
+	if err != nil {
+		return "", "", err
+	}
+	return s.LastUser(), s.Revision(), nil
+}
+
+// Refresh makes the snapshot that follows a run and returns its revision. It
+// reads nothing: the folds have followed every record. When it fails, the
+// snapshot before it is stale.
+func (a *Attachment) Refresh(context.Context) (revision string, err error) {
+	if err := a.snap(); err != nil {
+		a.stale = err
+		return "", err
+	}
+	return a.history.Revision(), nil
+}
+
+func (a *Attachment) snap() error {
+	s, err := a.take()
+	if err != nil {
+		return err
+	}
+	a.history = s
+	return nil
+}
+
+func (a *Attachment) take() (*history.Snapshot, error) {
+	s, err := a.follower.now.history.Snapshot(a.service.opts.NewID())
+	if err != nil {
+		return nil, fmt.Errorf("project session: %w", mapped(err))
+	}
+	return s, nil
+}
