@@ -78,13 +78,19 @@ func (c *conn) succeedAccepted(id, runID string) {
 	c.out.Commit(c.env.EndResponse(b), telemetry.FrameResponse)
 }
 
-// appendStatus appends the status object (runner.md 6). Provider, model and
-// session are those of the last completed attachment, also during an operation.
+// choose sets what status tells of the selection: that of the startup, then of
+// the last completed attachment, also during an operation. Clients ask for
+// status all day and this changes rarely, so it is kept as it is sent.
+func (c *conn) choose(provider, model string) {
+	b := appendOptional(c.selected[:0], `{"context_id":`, c.context)
+	b = appendOptional(b, `,"model":`, model)
+	c.selected = appendOptional(b, `,"provider":`, provider)
+}
+
+// appendStatus appends the status object (runner.md 6).
 func (c *conn) appendStatus(b []byte) []byte {
 	state, readiness, runID := c.state()
-	b = appendOptional(b, `{"context_id":`, c.info.ContextID)
-	b = appendOptional(b, `,"model":`, c.model)
-	b = appendOptional(b, `,"provider":`, c.provider)
+	b = append(b, c.selected...)
 	b = appendOptional(b, `,"readiness":`, readiness)
 	b = appendOptional(b, `,"run_id":`, runID)
 	b = appendOptional(b, `,"session_id":`, c.session)

@@ -39,9 +39,8 @@ type conn struct {
 
 	startup  startupState
 	failure  localagent.Code // of a failed startup
-	info     Info
-	provider string // as of the startup, then of the last attachment
-	model    string
+	context  string          // the context id, "" while it is unknown
+	selected []byte          // the beginning of the status object, see choose
 	runtime  Runtime
 	init     pending // initialize, while startup is pending
 	work     pending // a session or history operation
@@ -83,6 +82,7 @@ func newConn(cfg Config) *conn {
 		env:   NewEnvelope(cfg.NewID()),
 		ended: make(chan struct{}),
 	}
+	c.choose("", "")
 	c.out = frame.NewWriter(cfg.Transport, (*output)(c), cfg.Tel)
 	return c
 }

@@ -13,8 +13,14 @@ import (
 	"magicode/telemetry"
 )
 
+// reader is what the connection needs of a frame.Reader.
+type reader interface {
+	Next() ([]byte, error)
+	Buffered() bool
+}
+
 // read reads until the connection closes. ctx is the jobs' parent.
-func (c *conn) read(ctx context.Context, r *frame.Reader) {
+func (c *conn) read(ctx context.Context, r reader) {
 	defer c.survive()
 	for {
 		f, err := r.Next()
@@ -28,7 +34,7 @@ func (c *conn) read(ctx context.Context, r *frame.Reader) {
 // that is quicker than the rest of the batch answers behind it, so that what
 // two frames of one write do to each other does not depend on luck. It reports
 // whether reading goes on.
-func (c *conn) batch(ctx context.Context, r *frame.Reader, f []byte, err error) bool {
+func (c *conn) batch(ctx context.Context, r reader, f []byte, err error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.reads() {
@@ -42,7 +48,7 @@ func (c *conn) batch(ctx context.Context, r *frame.Reader, f []byte, err error) 
 	return c.reads()
 }
 
-// reads reports whether input is still looked at.
+// reads reports whether reader is still looked at.
 func (c *conn) reads() bool { return !c.closing && !c.over }
 
 // input takes in a frame, or the end of the input.

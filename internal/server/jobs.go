@@ -68,8 +68,9 @@ func (c *conn) startupDone(o outcome[started]) {
 	if !c.reads() {
 		return
 	}
-	c.runtime, c.info = o.value.runtime, o.value.info
-	c.provider, c.model = c.info.Provider, c.info.Model
+	info := o.value.info
+	c.runtime, c.context = o.value.runtime, info.ContextID
+	c.choose(info.Provider, info.Model)
 	id, code := c.init.id, startupErrors.code(o.err)
 	if code == "" && c.runtime == nil {
 		code = localagent.CodeStartupFailed
@@ -98,7 +99,8 @@ func (c *conn) sessionOpen(ctx context.Context, q *call) localagent.Code {
 
 func (c *conn) attach(ctx context.Context, q *call, work func(context.Context) (Attached, error)) localagent.Code {
 	return startSessionWork(ctx, c, q, work, func(id string, a Attached) {
-		c.session, c.provider, c.model = a.SessionID, a.Provider, a.Model
+		c.session = a.SessionID
+		c.choose(a.Provider, a.Model)
 		c.succeedAttached(id, a)
 	})
 }
