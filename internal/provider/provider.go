@@ -119,6 +119,9 @@ const (
 	EventIdentity
 	// EventNotice: Text is for the run's diagnostics (for example: recovered after 2 attempts); Warning tells its level.
 	EventNotice
+	// EventTrace: Raw is the record of a stream that broke, for the session's
+	// provider_stream_trace; it holds no text and no arguments (providers.md 14.2).
+	EventTrace
 )
 
 // Call is a tool call as the provider sent it.

@@ -91,10 +91,14 @@ func compare(a, b string) int {
 
 // AppendSchema appends a JSON schema compactly and sorted; one that is no
 // object stands for any arguments.
-func AppendSchema(dst, schema []byte) []byte {
-	v, err := Parse(schema)
+func AppendSchema(dst, schema []byte) []byte { return AppendObject(dst, schema, `{"type":"object"}`) }
+
+// AppendObject appends a JSON object compactly and sorted, or the text of
+// another one in place of what is none.
+func AppendObject(dst, raw []byte, other string) []byte {
+	v, err := Parse(raw)
 	if err != nil || v.Kind() != jsonscan.Object {
-		return append(dst, `{"type":"object"}`...)
+		return append(dst, other...)
 	}
 	return AppendSorted(dst, v, nil)
 }

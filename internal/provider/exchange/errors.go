@@ -239,3 +239,15 @@ var errBusy = errors.New("too many provider requests at once")
 func Overflow(what string) *provider.Error {
 	return terminal(fmt.Errorf("provider stream overflow: %s", what))
 }
+
+// EndedEarly is a stream that ended before its response was whole.
+func EndedEarly(what string) *provider.Error { return terminal(errors.New(what)) }
+
+// IdentityName is what identity records call the server behind a URL
+// (providers.md 8.4).
+func IdentityName(u *url.URL) string {
+	if strings.Contains(u.Host, "chatgpt.com") {
+		return "openai-codex"
+	}
+	return "openai-compatible"
+}

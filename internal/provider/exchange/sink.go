@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"encoding/json"
 
 	"magicode/internal/jsonscan"
 	"magicode/internal/provider"
@@ -81,6 +82,12 @@ func (s *Sink) Emit(ev provider.Event) {
 	s.Progress()
 	s.flush()
 	s.forward(ev)
+}
+
+// Trace forwards what a parser remembers of a stream that broke. It is no progress.
+func (s *Sink) Trace(record json.RawMessage) {
+	s.flush()
+	s.forward(provider.Event{Kind: provider.EventTrace, Raw: record})
 }
 
 // Usage notes the counters seen so far. They are forwarded when a read brought

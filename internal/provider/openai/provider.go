@@ -78,7 +78,7 @@ func (p *Provider) Stream(ctx context.Context, req provider.Request, emit func(p
 	}
 	call.Body, call.NewParser = p.api(&req)
 	if strings.Contains(p.url.Path, "/responses") {
-		call.Provider = identityName(p.url)
+		call.Provider = exchange.IdentityName(p.url)
 	}
 	return p.engine.Do(ctx, call, emit)
 }
@@ -110,12 +110,4 @@ func (p *Provider) header(conversation string) http.Header {
 		h.Set(name, conversation)
 	}
 	return h
-}
-
-// identityName is what identity records call a server (providers.md 8.4).
-func identityName(u *url.URL) string {
-	if strings.Contains(u.Host, "chatgpt.com") {
-		return "openai-codex"
-	}
-	return "openai-compatible"
 }

@@ -111,13 +111,17 @@ func reasoning(b *body.Builder, level provider.Level) {
 // encode gives a part its form as an entry of input; a system message is only
 // its text, as a JSON string.
 func encode(p *transcript.Part) []byte {
+	text := p.Text
+	if text == "" && p.Raw != nil {
+		text = " " // a stored message without content
+	}
 	switch p.Kind {
 	case transcript.System:
 		return jsonscan.AppendString(nil, p.Text)
 	case transcript.User:
-		return lit(jsonscan.AppendString([]byte(`{"content":`), p.Text), `,"role":"user"}`)
+		return lit(jsonscan.AppendString([]byte(`{"content":`), text), `,"role":"user"}`)
 	case transcript.Assistant:
-		return lit(jsonscan.AppendString([]byte(`{"content":`), p.Text), `,"role":"assistant","type":"message"}`)
+		return lit(jsonscan.AppendString([]byte(`{"content":`), text), `,"role":"assistant","type":"message"}`)
 	case transcript.Call:
 		out := jsonscan.AppendString([]byte(`{"arguments":`), p.Arguments)
 		out = jsonscan.AppendString(lit(out, `,"call_id":`), p.CallID)

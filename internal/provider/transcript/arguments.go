@@ -23,11 +23,11 @@ func Arguments(text string) (args string, ok bool) {
 	if _, err := body.Parse([]byte(base)); err != nil {
 		return text, false
 	}
-	return wholePairs(base), true
+	return WholePairs(base), true
 }
 
-// wholePairs replaces the escapes of lone surrogates in JSON text.
-func wholePairs(s string) string {
+// WholePairs replaces the escapes of lone surrogates in JSON text.
+func WholePairs(s string) string {
 	if !strings.Contains(s, `\u`) {
 		return s
 	}

@@ -1,0 +1,165 @@
+package anthropic
+
+import (
+	"math"
+
+	"magicode/internal/jsonscan"
+	"magicode/internal/provider"
+	"magicode/internal/provider/exchange"
+)
+
+// Parser reads one stream (providers.md 14.2). It is an exchange.Parser.
+type Parser struct {
+	sink  *exchange.Sink
+	state exchange.State
+	usage provider.Usage
+	open  map[int64]*block
+	trace trace
+}
+
+// NewParser returns a parser that reports to sink.
+func NewParser(sink *exchange.Sink) exchange.Parser {
+	return &Parser{sink: sink, usage: provider.Usage{CacheSeparate: true}, open: make(map[int64]*block)}
+}
+
+// State tells how far the response has come.
+func (p *Parser) State() exchange.State { return p.state }
+
+// Model is not read from this API.
+func (p *Parser) Model() string { return "" }
+
+// Tier is not read from this API.
+func (p *Parser) Tier() string { return "" }
+
+// event is what one event holds at its top level.
+type event struct {
+	typ, index, block, delta, message, usage jsonscan.Value
+}
+
+func read(v jsonscan.Value) event {
+	var e event
+	for k, m := range v.Members() {
+		switch string(k) {
+		case `"type"`:
+			e.typ = m
+		case `"index"`:
+			e.index = m
+		case `"content_block"`:
+			e.block = m
+		case `"delta"`:
+			e.delta = m
+		case `"message"`:
+			e.message = m
+		case `"usage"`:
+			e.usage = m
+		}
+	}
+	return e
+}
+
+// Event takes the data of one event.
+func (p *Parser) Event(data []byte) error {
+	if exchange.IsDone(data) {
+		return nil // gateways add it; it says nothing here
+	}
+	v, err := exchange.ParseData(data)
+	if err != nil {
+		return err
+	}
+	e := read(v)
+	p.trace.note(e)
+	if e.typ.Kind() != jsonscan.String {
+		if exchange.ErrorObject(v) != nil {
+			return reported(v, data)
+		}
+		return nil
+	}
+	switch string(e.typ[1 : len(e.typ)-1]) {
+	case "message_start":
+		p.sink.Progress()
+		p.noteUsage(e.message.Get("usage"))
+	case "content_block_start":
+		return p.start(e)
+	case "content_block_delta":
+		return p.delta(e)
+	case "content_block_stop":
+		p.stop(e)
+	case "message_delta":
+		p.noteUsage(e.usage)
+	case "message_stop":
+		return p.end()
+	case "error":
+		return reported(v, data)
+	}
+	return nil
+}
+
+// end is the terminal event.
+func (p *Parser) end() error {
+	if len(p.open) > 0 {
+		return exchange.EndedEarly("provider stream ended with unfinished blocks")
+	}
+	p.sink.Progress()
+	p.state = exchange.Final
+	return nil
+}
+
+// Finish ends the stream; a failure with open blocks leaves a trace.
+func (p *Parser) Finish(complete bool) error {
+	if !complete && len(p.open) > 0 {
+		p.sink.Trace(p.trace.record(p.open))
+	}
+	return nil
+}
+
+func (p *Parser) noteUsage(v jsonscan.Value) {
+	if v.Kind() != jsonscan.Object {
+		return
+	}
+	u := &p.usage
+	found := count(&u.Input, v.Get("input_tokens"))
+	found = count(&u.Output, v.Get("output_tokens")) || found
+	found = count(&u.CacheRead, v.Get("cache_read_input_tokens")) || found
+	found = count(&u.CacheWrite, v.Get("cache_creation_input_tokens")) || found
+	if !found {
+		return
+	}
+	var total int64
+	for _, n := range []*int64{u.Input, u.Output, u.CacheRead, u.CacheWrite} {
+		if n != nil {
+			total += *n
+		}
+	}
+	u.Total = &total
+	p.sink.Usage(*u)
+}
+
+func count(dst **int64, v jsonscan.Value) bool {
+	n, ok := v.Uint64()
+	if !ok || n > math.MaxInt64/4 {
+		return false
+	}
+	c := int64(n)
+	*dst = &c
+	return true
+}
+
+// reported is an error event. Overload and limits may pass by; the rest would
+// be the same again.
+func reported(v jsonscan.Value, data []byte) error {
+	cause := exchange.ErrorObject(v)
+	if cause == nil {
+		cause = v
+	}
+	detail := exchange.ErrorDetail(cause)
+	if exchange.IsTooLong(cause) {
+		return exchange.TooLong(detail)
+	}
+	err := exchange.Failed("provider reported an error in its stream", detail, data)
+	switch typ := cause.Get("type"); {
+	case typ.Is("overloaded_error"), typ.Is("api_error"), typ.Is("rate_limit_error"):
+	default:
+		err.Kind, err.Retryable = provider.ErrPlain, false
+	}
+	return err
+}
