@@ -1,14 +1,19 @@
-// Package redact hides secrets in everything that is shown or stored
-// (storage.md 11, runner.md 18.2-18.4, decisions 33, 41 and 46).
 package redact
 
-// Text returns s with every secret replaced by <redacted>. Redacting twice
-// gives the same as once.
-func Text(s string) string { return s }
+// mark stands in place of what was hidden.
+const mark = "<redacted>"
 
-// Strip removes escape sequences and control characters except LF and TAB and
-// folds CR LF and CR to LF (storage.md 11.2).
-func Strip(s string) string { return s }
+// Text returns s with every secret replaced by <redacted> (storage.md 11.1,
+// decisions 33 and 46). It returns s itself when nothing changes; redacting
+// twice gives the same as once.
+func Text(s string) string {
+	c := scan{s: s, final: true}
+	c.run(0)
+	if c.copied == 0 {
+		return s
+	}
+	return string(append(c.out, s[c.copied:]...))
+}
 
 // Display is Strip, then Text.
 func Display(s string) string { return Text(Strip(s)) }

@@ -1,0 +1,120 @@
+package redact
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// How a name marks what follows it as a value to hide.
+type keyKind uint8
+
+const (
+	noKey    keyKind = iota
+	exactKey         // storage.md 11.1, rule 7
+	longKey          // decision 46: a name that ends in token, key, secret or password
+)
+
+// maxLookBack bounds in bytes how far before a separator its name is looked
+// for: blanks, quotes and the name together. A stream keeps as much.
+const maxLookBack = 256
+
+// secretKeys are the names of rule 7: '_' stands for '_' or '-', '?' for one of
+// them or nothing.
+var secretKeys = []string{
+	"authorization", "bearer", "credential", "credentials", "aws?secret_access_key", "secret_access_key", "aws?session_token", "session_token",
+	"secret_key", "exa?api?key", "api?key", "password", "passwd", "secret", "token", "access?token", "refresh?token", "auth?token", "id?token",
+	"client?secret", "account?id", "chatgpt?account?id",
+}
+
+// longEnds are what longer names end in.
+var longEnds = []string{"token", "key", "secret", "password", "passwd", "passphrase", "credential", "credentials", "pwd"}
+
+// keyBefore says what name ends at i, not looking before c.floor.
+func (c *scan) keyBefore(i int) keyKind {
+	low := max(c.floor, i-maxLookBack)
+	j := c.skipBack(i, low)
+	if j <= low {
+		return noKey
+	}
+	switch c.s[j-1] | 0x20 {
+	case 'n', 'r', 'l', 's', 'y', 'd', 't', 'e', 0xbf | 0x20:
+	default:
+		return noKey
+	}
+	for _, k := range secretKeys {
+		if at := matchBack(c.s, low, j, k); at >= 0 && c.boundary(at) {
+			return exactKey
+		}
+	}
+	for _, k := range longEnds {
+		if at := matchBack(c.s, low, j, k); at > low && c.joint(at, low) {
+			return longKey
+		}
+	}
+	return noKey
+}
+
+// skipBack goes back from a separator over blanks, a quote with its escapes,
+// and the bracket of an index, to the end of a name.
+func (c *scan) skipBack(i, low int) int {
+	s := c.s
+	for i > low {
+		r, n := utf8.DecodeLastRuneInString(s[low:i])
+		if blank(s, i-n) == 0 || r == utf8.RuneError {
+			break
+		}
+		i -= n
+	}
+	if i-1 > low && s[i-1] == ']' && (s[i-2] == '"' || s[i-2] == '\'') {
+		i--
+	}
+	if i > low && (s[i-1] == '"' || s[i-1] == '\'') {
+		for i--; i > low && s[i-1] == '\\'; {
+			i--
+		}
+	}
+	return i
+}
+
+// joint reports whether the last part of a name, which starts at i, is joined
+// to a part before it by '_', '-' or camel case.
+func (c *scan) joint(i, low int) bool {
+	s := c.s
+	switch prev := s[i-1]; {
+	case prev == '_' || prev == '-':
+		return i-1 > low && classes[s[i-2]]&alnum != 0
+	case classes[s[i]]&upper == 0:
+		return false
+	default:
+		return classes[prev]&(lower|digit) != 0 || classes[prev]&upper != 0 && classes[s[i+1]]&lower != 0
+	}
+}
+
+// matchBack compares the end of s[low:end] with a name and returns where it
+// starts, or -1. Case is folded as the reference does: also the long s and the
+// Kelvin sign match.
+func matchBack(s string, low, end int, name string) int {
+	for k := len(name) - 1; k >= 0; k-- {
+		if end <= low {
+			return -1
+		}
+		b, p := s[end-1], name[k]
+		switch {
+		case p == '?' || p == '_':
+			if b == '_' || b == '-' {
+				end--
+			} else if p == '_' {
+				return -1
+			}
+		case b|0x20 == p && b < utf8.RuneSelf:
+			end--
+		case p == 's' && strings.HasSuffix(s[low:end], "\u017f"):
+			end -= len("\u017f")
+		case p == 'k' && strings.HasSuffix(s[low:end], "\u212a"):
+			end -= len("\u212a")
+		default:
+			return -1
+		}
+	}
+	return end
+}

@@ -1,0 +1,67 @@
+package redact
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// pieces are what random texts are made of: all that a construct can begin,
+// go on or end with.
+var pieces = []string{
+	" ", "\n", "\n\n", "\r\n", "\t", "\u00a0", "é", "ſ", "\u212a", "=", ":", " = ", ": ", ":=", "=>", ",", ";", "}", "{", "[", "]", "(", ")", `"`, "'", `\"`, `\`, "`", "```", "~~~",
+	"a", "B", "7", "_", "-", ".", "/", "+", "~", "@", "<", ">", mark, "<red", "-----", "-----BEGIN ", "PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----\n", "-----END PRIVATE KEY-----", "-----END ", "BEGIN",
+	"data:", "image/png", ";base64,", "data:a/b;base64,QUJD", "ghp_", "github_pat_", "abcdefghijklmnopqrst", "AKIA", "ABCDEFGHIJKLMNOP", "sk-", "eyJ", "bearer", "Bearer ", "abcdefgh",
+	"token", "password", "secret", "api_key", "Authorization", "my_", "my", "Key", "key", "\"token\":\"", "://", "u:p@h",
+}
+
+func randomText(t *rapid.T) string {
+	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 24).Draw(t, "pieces"), "")
+}
+
+// checkStream writes text cut at the given places and checks all that Stream promises.
+func checkStream(t interface{ Fatalf(string, ...any) }, text string, cuts []int) {
+	var s Stream
+	released, at := "", 0
+	step := func(to int) {
+		released += s.Write(text[at:to])
+		at = to
+		if want := Text(text[:at]); s.Text() != want {
+			t.Fatalf("after %q\nStream.Text %q\n       Text %q", text[:at], s.Text(), want)
+		}
+		if s.Text() != released+s.Rest() || s.Len() != at {
+			t.Fatalf("after %q: released %q and rest %q are not the text, length %d", text[:at], released, s.Rest(), s.Len())
+		}
+	}
+	for _, cut := range cuts {
+		if cut > at && cut < len(text) {
+			step(cut)
+		}
+	}
+	step(len(text))
+}
+
+func TestStreamIsText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := randomText(t)
+		cuts := make([]int, len(text))
+		for i := range cuts {
+			cuts[i] = i
+		}
+		if rapid.Bool().Draw(t, "few") {
+			cuts = rapid.SliceOfN(rapid.IntRange(0, len(text)), 0, 5).Draw(t, "cuts")
+		}
+		checkStream(t, text, cuts)
+	})
+}
+
+func TestTextIsIdempotent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := randomText(t)
+		once := Text(s)
+		if twice := Text(once); twice != once {
+			t.Fatalf("%q\nonce  %q\ntwice %q", s, once, twice)
+		}
+	})
+}
