@@ -13,6 +13,9 @@ import (
 
 // accepted reports whether a session line with this payload would be read.
 func accepted(payload []byte) bool {
+	if !json.Valid(payload) {
+		return false
+	}
 	_, err := jsonscan.Parse(payload, jsonscan.Options{})
 	return err == nil
 }
