@@ -70,8 +70,9 @@ func (l *list) add(r rule) {
 	}
 }
 
-// parseRule reads one line without its end.
+// parseRule reads one line without its end. A NUL ends it, as it does in C.
 func parseRule(line string) (rule, bool) {
+	line, _, _ = strings.Cut(line, "\x00")
 	if line == "" || line[0] == '#' {
 		return rule{}, false
 	}
