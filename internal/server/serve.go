@@ -19,10 +19,17 @@ type Config struct {
 	// NewID returns UUIDs: the child's instance id and run ids.
 	NewID func() string
 	Tel   telemetry.Tel
-	// Signals brings the signals that end the child (see Notify); nil: none.
-	Signals <-chan os.Signal
+	// Signals are the signals that end the child (see Notify); zero: none.
+	Signals Signals
 	// Panicked is told where a worker panicked, in the worker's goroutine; nil: nobody.
 	Panicked func(Worker, worker.Panic)
+}
+
+// Signals are where the connection hears of signals.
+type Signals struct {
+	C <-chan os.Signal
+	// Default is called after the first: the next one ends the process at once.
+	Default func()
 }
 
 // Worker names who panicked.
@@ -62,11 +69,13 @@ func Serve(ctx context.Context, cfg Config) Exit {
 	return exit
 }
 
-// listen waits for the first signal. A second one finds the default action.
+// listen waits for the first signal.
 func (c *conn) listen() {
 	select {
-	case sig := <-c.cfg.Signals:
-		restoreDefaults()
+	case sig := <-c.cfg.Signals.C:
+		if c.cfg.Signals.Default != nil {
+			c.cfg.Signals.Default()
+		}
 		c.signalled(sig)
 	case <-c.ended:
 	}

@@ -4,10 +4,8 @@ package server
 
 import "os"
 
-// Notify returns nil: serve does not run here.
-func Notify() <-chan os.Signal { return nil }
-
-func restoreDefaults() {}
+// Notify returns no signals: serve does not run here.
+func Notify() Signals { return Signals{} }
 
 // Raise does nothing: serve does not run here.
 func Raise(os.Signal) {}

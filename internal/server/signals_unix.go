@@ -18,7 +18,7 @@ var ending = [...]os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
 // SIGPIPE and SIGXFSZ are taken and forgotten: a broken output is seen by the
 // writer, a full file is a failed append. They are not ignored, because child
 // processes would inherit that.
-func Notify() <-chan os.Signal {
+func Notify() Signals {
 	forgotten := make(chan os.Signal, 1) // never read; a full channel drops
 	signal.Notify(forgotten, syscall.SIGPIPE, syscall.SIGXFSZ)
 	ch := make(chan os.Signal, 1)
@@ -27,10 +27,9 @@ func Notify() <-chan os.Signal {
 			signal.Notify(ch, sig)
 		}
 	}
-	return ch
+	return Signals{C: ch, Default: restoreDefaults}
 }
 
-// restoreDefaults makes the next signal end the process at once.
 func restoreDefaults() {
 	for _, sig := range ending {
 		if !signal.Ignored(sig) {
