@@ -13,16 +13,16 @@ import (
 // customShape is the table of providers.custom.<id> (providers.md 19).
 var customShape = sync.OnceValue(func() *shape[Custom] {
 	return newShape([]rule[Custom]{
-		special("label", nil, object{"type": "string"}, takeLabel).must(),
-		special("base_url", nil, object{"type": "string"}, takeBaseURL).must(),
+		special("label", nil, fixed(object{"type": "string"}), takeLabel).must(),
+		special("base_url", nil, fixed(object{"type": "string"}), takeBaseURL).must(),
 		blankable("api_key_env_var", keyVariable, func(c *Custom) *string { return &c.KeyVariable }),
 		blankable("models_dev_provider", customID, func(c *Custom) *string { return &c.ModelsDevProvider }),
-		special("fast_mode", nil, fastModeSchema(), takeFastMode),
+		special("fast_mode", nil, fastModeSchema, takeFastMode),
 		boolean("use_responses_endpoint", true, func(c *Custom) *bool { return &c.Responses }),
 		boolean("supports_text_verbosity", false, func(c *Custom) *bool { return &c.SupportsVerbosity }),
-		special("reasoning_protocol", "gpt-like", object{"enum": []any{"gpt-like", "anthropic-like"}, "default": "gpt-like"}, takeReasoning),
+		special("reasoning_protocol", "gpt-like", fixed(object{"enum": []any{"gpt-like", "anthropic-like"}, "default": "gpt-like"}), takeReasoning),
 		list("extra_models", extraModels, func(c *Custom) *[]string { return &c.ExtraModels }),
-		special("request_headers", map[string]any{}, headersSchema(), takeHeaders),
+		special("request_headers", map[string]any{}, headersSchema, takeHeaders),
 	}, nil, nil)
 })
 

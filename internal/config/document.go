@@ -89,8 +89,12 @@ func (d *document) find(path []string) (depth, line int) {
 		want[i+1] = want[i].AppendToken(part)
 	}
 	for {
-		if _, err := dec.ReadToken(); err != nil {
+		token, err := dec.ReadToken()
+		if err != nil {
 			return depth, line
+		}
+		if token.Kind() == '}' || token.Kind() == ']' {
+			continue // the end of a value has its pointer too
 		}
 		at := dec.StackPointer()
 		for i := max(depth, 1); i < len(want); i++ {

@@ -60,6 +60,8 @@ func (e *editor) object(v jsonscan.Value, path []string, set jsonscan.Value, dep
 		switch {
 		case hit && len(path) == 1:
 			e.value(set, depth+1)
+		case hit && set == nil && member.Kind() != jsonscan.Object:
+			e.value(member, depth+1) // there is nothing below it to remove
 		case hit:
 			e.object(member, path[1:], set, depth+1)
 		default:

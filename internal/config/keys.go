@@ -21,7 +21,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // documentKeys are those at the top.
 func documentKeys() []rule[Settings] {
 	return []rule[Settings]{
-		special[Settings]("schema_version", number("2"), object{"const": 2}, func(_ *Settings, v any) *problem {
+		special[Settings]("schema_version", number("2"), fixed(object{"const": 2}), func(_ *Settings, v any) *problem {
 			if v != number("2") {
 				return wrong("must be the integer 2")
 			}
@@ -29,7 +29,7 @@ func documentKeys() []rule[Settings] {
 		}),
 		// Telemetry judges its own object, and never by an error on the wire
 		// (telemetry.md 2.4).
-		special[Settings]("telemetry", nil, object{"type": "object"}, func(*Settings, any) *problem { return nil }).only(),
+		special[Settings]("telemetry", nil, fixed(object{"type": "object"}), func(*Settings, any) *problem { return nil }).only(),
 	}
 }
 

@@ -15,7 +15,7 @@ func agentKeys() []rule[Settings] {
 		integer("agent.context.max_tokens", 128000, 0, noLimit, func(s *Settings) *int { return &s.Agent.Context.MaxTokens }),
 		integer("agent.context.reserve_tokens", 16384, 0, noLimit, func(s *Settings) *int { return &s.Agent.Context.ReserveTokens }),
 		integer("agent.context.keep_recent_tokens", 20000, 0, noLimit, func(s *Settings) *int { return &s.Agent.Context.KeepRecentTokens }),
-		keyed("agent.context.model_overrides", overrideShape().schema(),
+		keyed("agent.context.model_overrides", schemaOf(overrideShape),
 			func(s *Settings) *map[string]ContextOverride { return &s.Agent.Context.Overrides }, contextOverride),
 
 		boolean("agent.summarizer.auto_start", false, func(s *Settings) *bool { return &s.Agent.Summarizer.AutoStart }),

@@ -70,7 +70,7 @@ func oneOf[E ~string](values ...E) checker {
 }
 
 func phase(name string, mayBlock bool, at func(*Settings) *[]Hook) rule[Settings] {
-	schema := object{"type": "array", "items": hookShape().schema(), "default": []any{}}
+	schema := func() object { return object{"type": "array", "items": hookShape().schema(), "default": []any{}} }
 	return special(hooksAt+name, []any{}, schema, func(s *Settings, v any) *problem {
 		items, ok := v.([]any)
 		if !ok {

@@ -36,6 +36,7 @@ func jevKeys() []rule[Settings] {
 
 func injectionTools(path string) rule[Settings] {
 	r := list(path, asIs, func(s *Settings) *[]string { return &s.Jev.Injection.Tools })
-	r.fallback, r.schema["default"] = []any{"web"}, []any{"web"}
+	r.fallback = []any{"web"}
+	r.schema = fixed(object{"type": "array", "items": object{"type": "string"}, "default": []any{"web"}})
 	return r
 }

@@ -9,7 +9,7 @@ func providerKeys() []rule[Settings] {
 		optEnum("providers.openai_responses.text_verbosity", "", func(s *Settings) *Verbosity { return &s.Providers.ResponsesVerbosity }, low, medium, high),
 		optEnum("providers.anthropic.cache_ttl", "", func(s *Settings) *CacheTTL { return &s.Providers.CacheTTL }, CacheFiveMinutes, CacheOneHour),
 		gateway("providers.anthropic.base_url", func(s *Settings) *string { return &s.Providers.AnthropicBaseURL }),
-		keyed("providers.custom", customShape().schema(), func(s *Settings) *map[string]Custom { return &s.Providers.Custom }, customProvider),
+		keyed("providers.custom", schemaOf(customShape), func(s *Settings) *map[string]Custom { return &s.Providers.Custom }, customProvider),
 		list("providers.catalog.disabled", trimmed, func(s *Settings) *[]string { return &s.Providers.CatalogDisabled }),
 		optInteger("providers.streaming.semantic_progress_timeout_seconds", 60, 1, 600, func(s *Settings) **int { return &s.Providers.SemanticTimeout }),
 		optInteger("providers.streaming.subagent_semantic_progress_timeout_seconds", 120, 1, 600, func(s *Settings) **int { return &s.Providers.SubagentTimeout }),
@@ -18,7 +18,7 @@ func providerKeys() []rule[Settings] {
 
 // gateway is a replacement for a built-in endpoint (decision 19).
 func gateway(path string, at func(*Settings) *string) rule[Settings] {
-	r := special(path, nil, object{"type": []any{"string", "null"}}, func(s *Settings, v any) *problem {
+	r := special(path, nil, fixed(object{"type": []any{"string", "null"}}), func(s *Settings, v any) *problem {
 		if v == nil {
 			*at(s) = ""
 			return nil

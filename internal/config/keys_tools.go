@@ -10,7 +10,7 @@ func toolKeys() []rule[Settings] {
 	rules := []rule[Settings]{
 		boolean("capabilities.tools.bash.shell_expansion", true, func(s *Settings) *bool { return &s.Capabilities.Tools.ShellExpansion }),
 		integer("capabilities.tools.view_image.max_image_bytes", 5242880, 0, noLimit, func(s *Settings) *int { return &s.Capabilities.Tools.MaxImageBytes }),
-		special("capabilities.tools.view_image.vision_model", nil, visionSchema(), takeVision),
+		special("capabilities.tools.view_image.vision_model", nil, visionSchema, takeVision),
 		boolean("capabilities.tools.magi_control.compact", true, func(s *Settings) *bool { return &s.Capabilities.Tools.Compact }),
 		boolean(mode+"enabled", true, func(s *Settings) *bool { return &s.Capabilities.Tools.CodeMode.Enabled }),
 		boolean(mode+"compact_direct_tools", false, func(s *Settings) *bool { return &s.Capabilities.Tools.CodeMode.CompactDirectTools }),

@@ -215,14 +215,14 @@ func httpShape() *shape[mcpDefinition] {
 	return newShape([]rule[mcpDefinition]{
 		text("url", anyText, func(d *mcpDefinition) *string { return &d.http.URL }).must(),
 		textMap("headers", func(d *mcpDefinition) *map[string]string { return &d.http.Headers }),
-		special("oauth", nil, object{}, takeOAuth),
+		special("oauth", nil, fixed(object{}), takeOAuth),
 		timeoutRule(),
 	}, nil, nil)
 }
 
 // timeoutRule: null is the default; the range is judged after the approval.
 func timeoutRule() rule[mcpDefinition] {
-	return special("timeout", nil, object{}, func(d *mcpDefinition, v any) *problem {
+	return special("timeout", nil, fixed(object{}), func(d *mcpDefinition, v any) *problem {
 		d.timeout = 30
 		if v == nil {
 			return nil
@@ -234,7 +234,7 @@ func timeoutRule() rule[mcpDefinition] {
 }
 
 func textMap(path string, at func(*mcpDefinition) *map[string]string) rule[mcpDefinition] {
-	return keyed(path, object{"type": "string"}, at, func(_ string, v any) (string, *problem) {
+	return keyed(path, fixed(object{"type": "string"}), at, func(_ string, v any) (string, *problem) {
 		s, ok := v.(string)
 		if !ok {
 			return "", wrong("must be a string")

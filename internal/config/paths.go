@@ -170,10 +170,11 @@ func makeDirs(fsys vfs.FS, p Paths) error {
 }
 
 func makeDir(fsys vfs.FS, dir string) error {
-	if info, err := fsys.Stat(dir); err == nil && info.Mode.IsDir() {
+	if isDir(fsys, dir) {
 		return nil
 	}
-	if err := fsys.MkdirAll(dir, 0o777); err != nil {
+	err := fsys.MkdirAll(dir, 0o777)
+	if err != nil || !isDir(fsys, dir) { // a dangling link is neither made nor there
 		return &Error{File: dir, Reason: "cannot be made", Err: err}
 	}
 	return nil

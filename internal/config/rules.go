@@ -16,7 +16,7 @@ type object = map[string]any
 func boolean[T any](path string, fallback bool, at func(*T) *bool) rule[T] {
 	return rule[T]{
 		path: path, fallback: fallback,
-		schema: object{"type": "boolean", "default": fallback},
+		schema: func() object { return object{"type": "boolean", "default": fallback} },
 		take: func(t *T, v any) *problem {
 			b, ok := v.(bool)
 			if !ok {
@@ -30,7 +30,7 @@ func boolean[T any](path string, fallback bool, at func(*T) *bool) rule[T] {
 
 func optBoolean[T any](path string, at func(*T) **bool) rule[T] {
 	return rule[T]{
-		path: path, schema: object{"type": []any{"boolean", "null"}},
+		path: path, schema: func() object { return object{"type": []any{"boolean", "null"}} },
 		take: func(t *T, v any) *problem {
 			if v == nil {
 				*at(t) = nil
@@ -52,7 +52,7 @@ const noLimit = math.MaxInt
 func integer[T any](path string, fallback, low, high int, at func(*T) *int) rule[T] {
 	return rule[T]{
 		path: path, fallback: number(strconv.Itoa(fallback)),
-		schema: bounds(object{"type": "integer", "default": fallback}, low, high),
+		schema: func() object { return bounds(object{"type": "integer", "default": fallback}, low, high) },
 		take: func(t *T, v any) *problem {
 			n, p := inRange(v, low, high)
 			*at(t) = n
@@ -63,8 +63,9 @@ func integer[T any](path string, fallback, low, high int, at func(*T) *int) rule
 
 // optInteger has null as its default when fallback is below 0.
 func optInteger[T any](path string, fallback, low, high int, at func(*T) **int) rule[T] {
+	schema := func() object { return bounds(object{"type": []any{"integer", "null"}}, low, high) }
 	r := rule[T]{
-		path: path, schema: bounds(object{"type": []any{"integer", "null"}}, low, high),
+		path: path, schema: schema,
 		take: func(t *T, v any) *problem {
 			if v == nil {
 				*at(t) = nil
@@ -77,7 +78,11 @@ func optInteger[T any](path string, fallback, low, high int, at func(*T) **int) 
 	}
 	if fallback >= 0 {
 		r.fallback = number(strconv.Itoa(fallback))
-		r.schema["default"] = fallback
+		r.schema = func() object {
+			s := schema()
+			s["default"] = fallback
+			return s
+		}
 	}
 	return r
 }
@@ -124,7 +129,7 @@ func bounds(s object, low, high int) object {
 func fraction[T any](path string, fallback float64, at func(*T) *float64) rule[T] {
 	return rule[T]{
 		path: path, fallback: number(strconv.FormatFloat(fallback, 'g', -1, 64)),
-		schema: object{"type": "number", "minimum": 0, "maximum": 1, "default": fallback},
+		schema: func() object { return object{"type": "number", "minimum": 0, "maximum": 1, "default": fallback} },
 		take: func(t *T, v any) *problem {
 			n, ok := v.(number)
 			if !ok {
@@ -154,7 +159,7 @@ func notBlank(s string) string {
 
 func text[T any](path string, check checker, at func(*T) *string) rule[T] {
 	return rule[T]{
-		path: path, fallback: "", schema: object{"type": "string"},
+		path: path, fallback: "", schema: func() object { return object{"type": "string"} },
 		take: func(t *T, v any) *problem {
 			s, ok := v.(string)
 			if !ok {
@@ -171,7 +176,7 @@ func absentText[T any](path string, at func(*T) *string) rule[T] { return text(p
 
 func optText[T any](path string, check checker, at func(*T) **string) rule[T] {
 	return rule[T]{
-		path: path, schema: object{"type": []any{"string", "null"}},
+		path: path, schema: func() object { return object{"type": []any{"string", "null"}} },
 		take: func(t *T, v any) *problem {
 			if v == nil {
 				*at(t) = nil
@@ -191,7 +196,7 @@ func optText[T any](path string, check checker, at func(*T) **string) rule[T] {
 // checks what is left and may rewrite it.
 func blankable[T any](path string, check checker, at func(*T) *string) rule[T] {
 	return rule[T]{
-		path: path, schema: object{"type": []any{"string", "null"}},
+		path: path, schema: func() object { return object{"type": []any{"string", "null"}} },
 		take: func(t *T, v any) *problem {
 			s, ok := v.(string)
 			if v != nil && !ok {
@@ -216,7 +221,7 @@ func complaint(reason string) *problem {
 func enum[T any, E ~string](path string, fallback E, at func(*T) *E, values ...E) rule[T] {
 	return rule[T]{
 		path: path, fallback: string(fallback),
-		schema: object{"enum": words(values), "default": string(fallback)},
+		schema: func() object { return object{"enum": words(values), "default": string(fallback)} },
 		take: func(t *T, v any) *problem {
 			s, ok := v.(string)
 			if !ok {
@@ -230,7 +235,7 @@ func enum[T any, E ~string](path string, fallback E, at func(*T) *E, values ...E
 // optEnum stores null as whenNull.
 func optEnum[T any, E ~string](path string, whenNull E, at func(*T) *E, values ...E) rule[T] {
 	return rule[T]{
-		path: path, schema: object{"enum": append(words(values), nil)},
+		path: path, schema: func() object { return object{"enum": append(words(values), nil)} },
 		take: func(t *T, v any) *problem {
 			s, ok := v.(string)
 			switch {
@@ -275,7 +280,7 @@ func words[E ~string](values []E) []any {
 func list[T any](path string, check func([]string) ([]string, *problem), at func(*T) *[]string) rule[T] {
 	return rule[T]{
 		path: path, fallback: []any{},
-		schema: object{"type": "array", "items": object{"type": "string"}, "default": []any{}},
+		schema: func() object { return object{"type": "array", "items": object{"type": "string"}, "default": []any{}} },
 		take: func(t *T, v any) *problem {
 			items, p := textList(v)
 			if p != nil {
@@ -307,16 +312,19 @@ func textList(v any) ([]string, *problem) {
 func asIs(items []string) ([]string, *problem)    { return items, nil }
 func trimmed(items []string) ([]string, *problem) { return trimAll(items), nil }
 
+// fixed is a schema that is written down.
+func fixed(s object) func() object { return func() object { return s } }
+
 // special is a key with a decoder of its own.
-func special[T any](path string, fallback any, schema object, take func(*T, any) *problem) rule[T] {
+func special[T any](path string, fallback any, schema func() object, take func(*T, any) *problem) rule[T] {
 	return rule[T]{path: path, fallback: fallback, schema: schema, take: take}
 }
 
 // keyed is an object whose keys the user chooses. one decodes an entry.
-func keyed[T, E any](path string, entry object, at func(*T) *map[string]E, one func(key string, v any) (E, *problem)) rule[T] {
+func keyed[T, E any](path string, entry func() object, at func(*T) *map[string]E, one func(key string, v any) (E, *problem)) rule[T] {
 	return rule[T]{
 		path: path, fallback: map[string]any{},
-		schema: object{"type": "object", "additionalProperties": entry, "default": object{}},
+		schema: func() object { return object{"type": "object", "additionalProperties": entry(), "default": object{}} },
 		take: func(t *T, v any) *problem {
 			m, ok := v.(map[string]any)
 			if !ok {

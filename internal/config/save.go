@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -44,7 +45,7 @@ func lockFor(ctx context.Context, env Env, p Paths, scope Scope) (func() error, 
 	if err != nil || scope == ScopeGlobal {
 		return first, err
 	}
-	if err := makeDir(env.FS, p.CWD+"/.magi-code"); err != nil {
+	if err := makeDir(env.FS, filepath.Dir(p.ProjectSettings())); err != nil {
 		return nil, errors.Join(err, first())
 	}
 	second, err := env.Lock(ctx, p.ProjectSettings(), SettingsLockWait)
@@ -66,7 +67,11 @@ func readOr(fsys vfs.FS, file, fallback string) ([]byte, error) {
 }
 
 func saveGlobal(fsys vfs.FS, file string, doc []byte, path []string, value []byte) error {
-	out, err := edited(file, doc, path, value)
+	data, err := Edit(doc, path, value)
+	if err != nil {
+		return inFile(file, err)
+	}
+	out, err := parseBounded(file, data)
 	if err != nil {
 		return err
 	}
@@ -86,14 +91,19 @@ func saveProject(fsys vfs.FS, p Paths, global []byte, path []string, value []byt
 		data = []byte("{}")
 	}
 	for _, key := range settingsShape().globalPaths() {
-		if value != nil && overlaps(key, path) {
+		if value != nil && below(path, key) {
 			return &Error{File: file, Key: strings.Join(path, "."), Reason: "counts in the global file only"}
 		}
+	}
+	if data, err = Edit(data, path, value); err != nil {
+		return inFile(file, err)
+	}
+	for _, key := range settingsShape().globalPaths() {
 		if data, err = Edit(data, key, nil); err != nil {
-			return err
+			return inFile(file, err)
 		}
 	}
-	out, err := edited(file, data, path, value)
+	out, err := parseBounded(file, data)
 	if err != nil {
 		return err
 	}
@@ -114,21 +124,20 @@ func saveProject(fsys vfs.FS, p Paths, global []byte, path []string, value []byt
 	return vfs.Replace(fsys, file, out.data, 0)
 }
 
-// overlaps: setting a key above or below a global-only one sets that one too.
-func overlaps(key, path []string) bool {
-	n := min(len(key), len(path))
-	return slices.Equal(key[:n], path[:n]) && len(path) >= len(key)
+// below reports whether path is key or lies below it.
+func below(path, key []string) bool {
+	return len(path) >= len(key) && slices.Equal(path[:len(key)], key)
 }
 
-func edited(file string, doc []byte, path []string, value []byte) (*document, error) {
-	data, err := Edit(doc, path, value)
-	if err != nil {
-		var e *Error
-		if errors.As(err, &e) {
-			e.File = file
-		}
-		return nil, err
+func inFile(file string, err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.File = file
 	}
+	return err
+}
+
+func parseBounded(file string, data []byte) (*document, error) {
 	if len(data) > maxFile {
 		return nil, &Error{File: file, Reason: "is too large"}
 	}

@@ -2,11 +2,21 @@ package config
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 )
 
-// Schema is the JSON Schema of a settings file, made from the table of keys: 2-space pretty JSON with a final LF.
-func Schema() []byte {
+//go:embed settings.schema.json
+var schemaText string
+
+// Schema is the JSON Schema of a settings file: 2-space pretty JSON with a
+// final LF. It is made from the table of keys when the program is built; making
+// it at run time took a third of the first start in a fresh home.
+func Schema() []byte { return []byte(schemaText) }
+
+// generateSchema makes the text of settings.schema.json. A test keeps the two
+// equal, and writes the file with -update.
+func generateSchema() []byte {
 	root := settingsShape().schema()
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "magi-code settings"
@@ -20,13 +30,18 @@ func Schema() []byte {
 	return b.Bytes()
 }
 
+// schemaOf delays making a shape until its schema is asked for.
+func schemaOf[T any](shape func() *shape[T]) func() object {
+	return func() object { return shape().schema() }
+}
+
 // schema describes a shape. Rules that concern more than one key, and most
 // rules about texts, are beyond it: what passes may still be refused.
 func (s *shape[T]) schema() object { return s.root.schema() }
 
 func (n *node[T]) schema() object {
 	if n.rule != nil {
-		return n.rule.schema
+		return n.rule.schema()
 	}
 	properties := make(object, len(n.children))
 	var required []any

@@ -14,8 +14,8 @@ type rule[T any] struct {
 	fallback any    // what an absent key counts as, in the types of toTree
 	// take checks a value and stores it.
 	take func(*T, any) *problem
-	// schema is the JSON Schema of a value.
-	schema map[string]any
+	// schema makes the JSON Schema of a value.
+	schema func() object
 }
 
 // only marks a key that counts in the global file alone.

@@ -1,0 +1,70 @@
+package config
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+var update = flag.Bool("update", false, "write settings.schema.json")
+
+func TestSchemaIsMadeFromTheTable(t *testing.T) {
+	want := string(generateSchema())
+	if *update {
+		if err := os.WriteFile("settings.schema.json", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, string(Schema())); diff != "" {
+		t.Errorf("settings.schema.json is not up to date; run with -update (-table +file):\n%s", diff)
+	}
+}
+
+// schemaOracle is the generated schema in somebody else's validator.
+func schemaOracle(t *testing.T) *jsonschema.Resolved {
+	t.Helper()
+	var s jsonschema.Schema
+	if err := json.Unmarshal(generateSchema(), &s); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestSchemaAgreesWithTheDecoder: what settings accept, the schema accepts; what
+// the schema refuses, settings refuse. (The reverse does not hold: the schema
+// cannot say everything.)
+func TestSchemaAgreesWithTheDecoder(t *testing.T) {
+	oracle := schemaOracle(t)
+	caught := 0
+	for _, c := range append(acceptedSettings(), refusedSettings()...) {
+		var doc any
+		if err := json.Unmarshal([]byte(c.doc), &doc); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		schemaErr := oracle.Validate(doc)
+		parsed, err := parseDocument("x", []byte(c.doc))
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		_, p := decodeSettings(parsed.tree)
+		switch {
+		case p == nil && schemaErr != nil && !strings.Contains(c.name, "leniency"):
+			t.Errorf("%s: settings accept what the schema refuses: %v", c.name, schemaErr)
+		case p != nil && schemaErr != nil:
+			caught++
+		}
+	}
+	if caught < 100 {
+		t.Errorf("the schema catches only %d of the refused rows", caught)
+	}
+}
