@@ -130,20 +130,22 @@ func (p *Parser) choice(choice jsonscan.Value, data []byte) error {
 			return err
 		}
 	}
-	var reason jsonscan.Value
+	var delta, message, reason jsonscan.Value
 	for k, m := range choice.Members() {
 		switch string(k) {
 		case `"delta"`:
-			if err := p.message(m, true); err != nil {
-				return err
-			}
+			delta = m
 		case `"message"`:
-			if err := p.message(m, false); err != nil {
-				return err
-			}
+			message = m
 		case `"finish_reason"`:
 			reason = m
 		}
+	}
+	if err := p.message(delta, true); err != nil {
+		return err
+	}
+	if err := p.message(message, false); err != nil {
+		return err
 	}
 	p.finished(reason)
 	return nil

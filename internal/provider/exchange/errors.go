@@ -175,7 +175,7 @@ func ErrorDetail(e jsonscan.Value) string {
 		if v.Kind() == jsonscan.Number {
 			text = string(v)
 		}
-		if text != "" {
+		if text != "" && text != "error" {
 			parts = append(parts, text)
 		}
 	}

@@ -18,6 +18,7 @@ type calls struct {
 	sink  *exchange.Sink
 	byKey map[string]*pending
 	order []*pending
+	done  []*pending // in the order their items were kept
 }
 
 type pending struct {
@@ -29,7 +30,8 @@ type pending struct {
 }
 
 // find returns the call that a fragment belongs to, or a new one. A fragment
-// under an unknown key belongs to the call of its output index, if that has one.
+// under an unknown key belongs to the call that has the key as its call id, or
+// that of its output index.
 func (c *calls) find(key string, index jsonscan.Value) *pending {
 	if p, ok := c.byKey[key]; ok {
 		return p
@@ -39,7 +41,7 @@ func (c *calls) find(key string, index jsonscan.Value) *pending {
 		n = -1
 	}
 	for _, p := range c.order {
-		if n >= 0 && p.index == n && !p.kept {
+		if key != "" && p.id == key || n >= 0 && p.index == n && !p.kept {
 			return p
 		}
 	}
@@ -52,21 +54,32 @@ func (c *calls) find(key string, index jsonscan.Value) *pending {
 	return p
 }
 
-// findItem finds the call of an item, which may be known under its call id.
-func (c *calls) findItem(item, index jsonscan.Value) *pending {
+// findItem finds the call of a finished item, the n-th call of the final
+// response or n = -1. Some servers change an item's id on the way; then the call
+// id tells, but only of a call that still waits for its item, or that stands at
+// the same place: ids may be used twice in one response (decision 9).
+func (c *calls) findItem(item, index jsonscan.Value, n int) *pending {
 	id, callID := item.Get("id").LenientText(), item.Get("call_id").LenientText()
 	if p, ok := c.byKey[id]; ok && id != "" {
 		return p
 	}
+	if n >= 0 && n < len(c.done) && c.done[n].id == callID {
+		return c.done[n]
+	}
 	for _, p := range c.order {
-		if callID != "" && p.id == callID && (id == "" || p.key == callID || p.key == "") {
+		if callID != "" && p.id == callID && !p.kept {
 			return p
 		}
 	}
+	return c.find(itemKey(id, callID), index)
+}
+
+// itemKey names the call of an item: its id, else its call id.
+func itemKey(id, callID string) string {
 	if id == "" {
-		id = callID
+		return callID
 	}
-	return c.find(id, index)
+	return id
 }
 
 func (c *calls) added(e event) error {
@@ -74,7 +87,10 @@ func (c *calls) added(e event) error {
 		return nil
 	}
 	c.sink.ToolProgress()
-	p := c.findItem(e.item, e.index)
+	p := c.find(itemKey(e.item.Get("id").LenientText(), e.item.Get("call_id").LenientText()), nil)
+	if n, ok := e.index.Int64(); ok {
+		p.index = n
+	}
 	if err := p.identify(e.item); err != nil {
 		return err
 	}
@@ -88,7 +104,7 @@ func (c *calls) delta(e event) error {
 	return c.find(fragmentKey(e), e.index).append(e.delta)
 }
 
-func (c *calls) done(e event) error {
+func (c *calls) argumentsDone(e event) error {
 	c.sink.ToolProgress()
 	p := c.find(fragmentKey(e), e.index)
 	if err := p.set(e.arguments); err != nil {
@@ -112,8 +128,8 @@ func fragmentKey(e event) string {
 
 // item handles a finished item. It completes the call even without an id: the
 // runner gives it one (decision 9).
-func (c *calls) item(item, index jsonscan.Value) error {
-	p := c.findItem(item, index)
+func (c *calls) item(item, index jsonscan.Value, n int) error {
+	p := c.findItem(item, index, n)
 	if err := p.identify(item); err != nil {
 		return err
 	}
@@ -122,6 +138,7 @@ func (c *calls) item(item, index jsonscan.Value) error {
 	}
 	if !p.kept && p.name != "" {
 		p.kept = true
+		c.done = append(c.done, p)
 		c.sink.Emit(provider.Event{Kind: provider.EventItem, ItemID: item.Get("id").LenientText(), Raw: p.raw(item)})
 	}
 	c.emit(p)
@@ -210,13 +227,14 @@ func (p *pending) bounded() error {
 	return nil
 }
 
-// raw is the item to keep: the provider's own, with the arguments that the call
-// really has.
+// raw is the item to keep: the provider's own, if it holds the arguments that
+// the call is emitted with.
 func (p *pending) raw(item jsonscan.Value) []byte {
-	if v := item.Get("arguments"); v.Kind() == jsonscan.String && v.Is(string(p.args)) {
+	args, _ := transcript.Arguments(string(p.args))
+	if item.Get("arguments").Is(args) {
 		return clone(item)
 	}
-	out := jsonscan.AppendString([]byte(`{"arguments":`), string(p.args))
+	out := jsonscan.AppendString([]byte(`{"arguments":`), args)
 	out = jsonscan.AppendString(append(out, `,"call_id":`...), p.callID())
 	out = jsonscan.AppendString(append(out, `,"name":`...), p.name)
 	return append(out, `,"status":"completed","type":"function_call"}`...)

@@ -148,7 +148,7 @@ func (p *Parser) dispatch(e event, data []byte) error {
 	case "response.function_call_arguments.delta":
 		return p.calls.delta(e)
 	case "response.function_call_arguments.done":
-		return p.calls.done(e)
+		return p.calls.argumentsDone(e)
 	case "response.output_item.done":
 		return p.itemDone(e.item, e.index, -1)
 	case "response.completed":
@@ -162,7 +162,7 @@ func (p *Parser) dispatch(e event, data []byte) error {
 func (p *Parser) itemDone(item, index jsonscan.Value, n int) error {
 	switch typ := item.Get("type"); {
 	case typ.Is("function_call"):
-		return p.calls.item(item, index)
+		return p.calls.item(item, index, n)
 	case typ.Is("reasoning"):
 		p.reasoning.item(item, n)
 	case typ.Is("message"):
@@ -173,20 +173,13 @@ func (p *Parser) itemDone(item, index jsonscan.Value, n int) error {
 
 // completed is the terminal event.
 func (p *Parser) completed(response jsonscan.Value) error {
-	messages, reasonings := 0, 0
+	nth := make(map[string]int)
 	for item := range response.Get("output").Elements() {
-		n := 0
-		switch {
-		case item.Get("type").Is("message"):
-			n = messages
-			messages++
-		case item.Get("type").Is("reasoning"):
-			n = reasonings
-			reasonings++
-		}
-		if err := p.itemDone(item, nil, n); err != nil {
+		kind := item.Get("type").LenientText()
+		if err := p.itemDone(item, nil, nth[kind]); err != nil {
 			return err
 		}
+		nth[kind]++
 	}
 	p.complete()
 	return nil
