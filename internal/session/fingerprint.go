@@ -1,0 +1,167 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"time"
+
+	"magicode/internal/vfs"
+	"magicode/telemetry"
+)
+
+// settle is how far behind a verification both file times must lie before
+// equal times mean equal content: file clocks are coarse (decision 28).
+const settle = 100 * time.Millisecond
+
+func now() time.Time { return time.Now() }
+
+// fingerprint is what the handle knows of the file's content, and when and on
+// which file it was last seen to be so.
+type fingerprint struct {
+	exists bool
+	hash   maphash.Hash // over the first end bytes, with the store's seed (decision 43)
+	end    int64        // bytes of whole records
+	size   int64        // bytes of the file; more than end when its tail is torn
+	torn   uint64       // hash over all of a file with a torn tail
+	open   bool         // the last record lacks its line end
+
+	stat vfs.Info // zero: look at the content before trusting it
+	at   time.Time
+}
+
+func (p *fingerprint) begin(seed maphash.Seed) {
+	*p = fingerprint{exists: true}
+	p.hash.SetSeed(seed)
+}
+
+func (p *fingerprint) extend(b []byte) {
+	_, _ = p.hash.Write(b)
+	p.end += int64(len(b))
+	p.size = p.end
+}
+
+func (p *fingerprint) tear(tail []byte) {
+	p.torn = sum(&p.hash, tail)
+	p.size = p.end + int64(len(tail))
+}
+
+func (p *fingerprint) sum() uint64 {
+	if p.size > p.end {
+		return p.torn
+	}
+	return p.hash.Sum64()
+}
+
+func (p *fingerprint) seen(info vfs.Info, at time.Time) { p.stat, p.at = info, at }
+
+// equal compares content.
+func (p *fingerprint) equal(o *fingerprint) bool {
+	return p.exists && o.exists && p.size == o.size && p.sum() == o.sum()
+}
+
+// looksSame reports whether a stat shows the file as it was last seen.
+func (p *fingerprint) looksSame(info vfs.Info) bool {
+	s := &p.stat
+	return p.exists && s.Ino == info.Ino && s.Dev == info.Dev && s.Size == info.Size &&
+		s.Mtime.Equal(info.Mtime) && s.Ctime.Equal(info.Ctime)
+}
+
+func (p *fingerprint) settled() bool {
+	limit := p.at.Add(-settle)
+	return !p.stat.Mtime.After(limit) && !p.stat.Ctime.After(limit)
+}
+
+// Unchanged is nil while the file holds exactly what was read and appended
+// through this handle, or does not exist as it did not before. It reads the
+// file only where its stat cannot tell (decision 28). Any other error than the
+// context's cause is ErrStale, and stays so until Reload.
+func (h *Handle) Unchanged(ctx context.Context) error {
+	if err := h.lock(ctx); err != nil {
+		return err
+	}
+	defer h.unlock()
+	return h.unchanged(ctx)
+}
+
+func (h *Handle) unchanged(ctx context.Context) error {
+	if h.stale {
+		return ErrStale
+	}
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	info, err := h.store.o.FS.Lstat(h.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !h.print.exists:
+		return nil
+	case err != nil:
+		return h.spoil(err)
+	case !h.print.exists:
+		return h.spoil(errors.New("the file appeared"))
+	}
+	if err := safe(info); err != nil {
+		return h.spoil(err)
+	}
+	if h.print.looksSame(info) && h.print.settled() {
+		return nil
+	}
+	return h.verify(ctx)
+}
+
+// verify compares the content.
+func (h *Handle) verify(ctx context.Context) error {
+	ctx, span := h.store.o.Tel.Begin(ctx, telemetry.SpanHistoryFingerprint)
+	defer span.End()
+	at := now()
+	f, info, err := h.store.openSafe(h.path, vfs.Read)
+	if err != nil {
+		return h.spoil(err)
+	}
+	same := info.Size == h.print.size
+	if same {
+		same, err = h.compare(ctx, f)
+	}
+	err = errors.Join(err, f.Close())
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return h.spoil(err)
+	case !same:
+		return h.spoil(errors.New("content differs"))
+	}
+	h.print.seen(info, at)
+	return nil
+}
+
+func (h *Handle) spoil(why error) error {
+	h.stale = true
+	return fmt.Errorf("%w: %v", ErrStale, why)
+}
+
+// compare hashes at most the expected bytes and one more.
+func (h *Handle) compare(ctx context.Context, f io.Reader) (bool, error) {
+	var sum maphash.Hash
+	sum.SetSeed(h.store.seed)
+	buf := make([]byte, min(readChunk, h.print.size+1))
+	var total int64
+	for total <= h.print.size {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		n, err := f.Read(buf)
+		_, _ = sum.Write(buf[:n])
+		total += int64(n)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return total == h.print.size && sum.Sum64() == h.print.sum(), nil
+}

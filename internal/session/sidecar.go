@@ -1,0 +1,83 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"magicode/internal/vfs"
+)
+
+const (
+	sidecarSchema = 3
+	maxSidecar    = 65_536 // storage.md 5.8
+)
+
+func sidecarPath(dir, id string) string { return filepath.Join(dir, id+".metadata.json") }
+
+// Meta is the sidecar's fold over all records of this handle.
+func (h *Handle) Meta(ctx context.Context) (Meta, error) {
+	if err := h.lock(ctx); err != nil {
+		return Meta{}, err
+	}
+	defer h.unlock()
+	return h.meta, nil
+}
+
+// WriteSidecar brings `<id>.metadata.json` up to date, without any sync, if a
+// record came since the last time that storage.md 5.8 names. Call it once a
+// run, where nobody waits for it. The outcome is Durable or MetadataFailed: it
+// is a cache, and a stale one is ignored.
+func (h *Handle) WriteSidecar(ctx context.Context) (Outcome, error) {
+	if err := h.lock(ctx); err != nil {
+		return MetadataFailed, fmt.Errorf("write sidecar: %w", err)
+	}
+	defer h.unlock()
+	if !h.told || h.stale || !h.print.exists {
+		return Durable, nil
+	}
+	if h.print.stat == (vfs.Info{}) || h.print.size > h.print.end {
+		return MetadataFailed, fmt.Errorf("write sidecar: %w", ErrStale)
+	}
+	mtime := h.print.stat.Mtime.UnixNano()
+	m := &h.meta
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(sidecar{
+		SchemaVersion: sidecarSchema, SessionID: h.id, Activity: optional(m.LatestActivity), Title: optional(m.Title),
+		SessionPath: optional(m.SessionPath), FirstInput: optional(m.FirstInput), UserInputs: m.UserInputs,
+		Len: h.print.size, ModifiedNS: &mtime, Complete: true,
+	})
+	if err == nil {
+		err = vfs.ReplaceCache(h.store.o.FS, sidecarPath(h.store.o.Dir, h.id), bytes.TrimRight(buf.Bytes(), "\n"), 0o600)
+	}
+	if err != nil {
+		return MetadataFailed, fmt.Errorf("write sidecar: %w", err)
+	}
+	h.told = false
+	return Durable, nil
+}
+
+// ReadSidecar returns what the sidecar of a session says. ok is false when there
+// is none that is valid for the log as it is now; then the log has to be read.
+func ReadSidecar(fsys vfs.FS, dir, id string) (m Meta, ok bool) {
+	data, err := vfs.ReadFile(fsys, sidecarPath(dir, id), maxSidecar, vfs.Private|vfs.Owned)
+	if err != nil {
+		return Meta{}, false
+	}
+	var s sidecar
+	if json.Unmarshal(data, &s) != nil || s.SchemaVersion != sidecarSchema || s.SessionID != id || !s.Complete || s.ModifiedNS == nil {
+		return Meta{}, false
+	}
+	log, err := fsys.Lstat(filepath.Join(dir, id+".jsonl"))
+	if err != nil || log.Size != s.Len || log.Mtime.UnixNano() != *s.ModifiedNS {
+		return Meta{}, false
+	}
+	m = Meta{LatestActivity: text(s.Activity), Title: text(s.Title), SessionPath: text(s.SessionPath), FirstInput: text(s.FirstInput), UserInputs: s.UserInputs}
+	m.latest, _ = parseTimestamp([]byte(m.LatestActivity))
+	return m, true
+}
