@@ -1,0 +1,136 @@
+package grep
+
+import (
+	"bytes"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxLiterals bounds the literals that are searched for one by one; for more
+// the automaton is quicker.
+const maxLiterals = 8
+
+// required returns literals of which every match contains at least one, and
+// whether containing one is already a match. nil: there are none.
+func required(re *syntax.Regexp) (lits []string, whole bool) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase != 0 {
+			return nil, false
+		}
+		s := string(re.Rune)
+		if strings.ContainsAny(s, "\n\r") || strings.ContainsRune(s, utf8.RuneError) {
+			return nil, false
+		}
+		return []string{s}, true
+	case syntax.OpCapture:
+		return required(re.Sub[0])
+	case syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min == 0 {
+			return nil, false
+		}
+		lits, whole = required(re.Sub[0])
+		return lits, whole && re.Min == 1
+	case syntax.OpConcat:
+		return requiredOfAll(re.Sub)
+	case syntax.OpAlternate:
+		return requiredOfAny(re.Sub)
+	}
+	return nil, false
+}
+
+// requiredOfAll takes the part of a sequence that is likely the rarest.
+func requiredOfAll(subs []*syntax.Regexp) (best []string, whole bool) {
+	for _, sub := range subs {
+		if lits, _ := required(sub); better(lits, best) {
+			best = lits
+		}
+	}
+	return best, false
+}
+
+func requiredOfAny(subs []*syntax.Regexp) (all []string, whole bool) {
+	whole = true
+	for _, sub := range subs {
+		lits, w := required(sub)
+		if lits == nil {
+			return nil, false
+		}
+		all, whole = append(all, lits...), whole && w
+	}
+	return all, whole
+}
+
+func better(a, b []string) bool {
+	if a == nil || b == nil {
+		return a != nil
+	}
+	if x, y := shortest(a), shortest(b); x != y {
+		return x > y
+	}
+	return len(a) < len(b)
+}
+
+func shortest(lits []string) int {
+	n := len(lits[0])
+	for _, s := range lits[1:] {
+		n = min(n, len(s))
+	}
+	return n
+}
+
+// literal is one text to look for.
+type literal struct {
+	text []byte
+	rare int // index of the byte that is looked for first
+}
+
+func newLiteral(s string) literal {
+	l := literal{text: []byte(s)}
+	for i := range l.text {
+		if rarity(l.text[i]) > rarity(l.text[l.rare]) {
+			l.rare = i
+		}
+	}
+	return l
+}
+
+// common lists bytes by how often they stand in source text, the most frequent first.
+const common = " etaoinsrlcdupmfhgbyv_.,()\"w=-/:;0\tTSEkx1ARCINPOLDM'\n{}2[]FB3*BUGHVq4z5869#7j<>W@Y$&+XKQJZ!\\|?%`^~"
+
+func rarity(b byte) int {
+	if i := strings.IndexByte(common, b); i >= 0 {
+		return i
+	}
+	return len(common)
+}
+
+// index finds the literal at or after from, or returns -1. When the rare byte
+// turns out to be frequent here, it falls back to the library.
+func (l *literal) index(data []byte, from int) int {
+	rareByte, n := l.text[l.rare], len(l.text)
+	tries := 0
+	for at := from + l.rare; at < len(data); {
+		i := bytes.IndexByte(data[at:], rareByte)
+		if i < 0 {
+			return -1
+		}
+		at += i
+		start := at - l.rare
+		if start+n <= len(data) && string(data[start:start+n]) == string(l.text) {
+			return start
+		}
+		at++
+		if tries++; tries > 8+(at-from)>>6 {
+			start++
+			if i = bytes.Index(data[start:], l.text); i < 0 {
+				return -1
+			}
+			return start + i
+		}
+	}
+	return -1
+}
