@@ -2,7 +2,10 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"os"
+
+	"magicode/internal/event"
 )
 
 // Exit is how the child ends. It is decided once.
@@ -42,6 +45,7 @@ var (
 	ErrUser = errors.New("cancelled by the client")
 	// ErrShutdown: shutdown, end of input, a signal, or a protocol error that closes.
 	ErrShutdown = errors.New("the child is closing")
-	// ErrOutput: the output has ended, or a run's events found no room.
-	ErrOutput = errors.New("output is unavailable")
+	// ErrOutput: the output has ended, or a run's events found no room. It is an
+	// event.ErrUndeliverable.
+	ErrOutput = fmt.Errorf("output is unavailable: %w", event.ErrUndeliverable)
 )

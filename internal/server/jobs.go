@@ -71,7 +71,7 @@ func (c *conn) startupDone(o outcome[started]) {
 	info := o.value.info
 	c.runtime, c.context = o.value.runtime, info.ContextID
 	c.choose(info.Provider, info.Model)
-	id, code := c.init.id, startupErrors.code(o.err)
+	id, code := c.init.id, startupErrors().code(o.err)
 	if code == "" && c.runtime == nil {
 		code = localagent.CodeStartupFailed
 	}
@@ -147,7 +147,7 @@ func sessionDone[T any](c *conn, o outcome[T], succeed func(id string, value T))
 	if !c.reads() {
 		return
 	}
-	id, code := c.work.id, sessionErrors.code(o.err)
+	id, code := c.work.id, sessionErrors().code(o.err)
 	if code == "" {
 		succeed(id, o.value)
 	} else {

@@ -34,4 +34,23 @@ func serveChild() int {
 	return exit.Code
 }
 
-func childBackend() *backend { return &backend{} }
+// childMode names the environment variable that chooses the child's backend.
+const childMode = "MAGI_CODE_TEST_BACKEND"
+
+func childBackend() *backend {
+	switch os.Getenv(childMode) {
+	case "lasting":
+		return lasting()
+	case "stuck startup":
+		return &backend{start: func(context.Context) error { select {} }}
+	case "crash":
+		return &backend{start: func(context.Context) error {
+			go crash("argument", []int{1, 2, 3})
+			select {}
+		}}
+	}
+	return &backend{}
+}
+
+//go:noinline
+func crash(_ string, s []int) { _ = s[len(s)] }

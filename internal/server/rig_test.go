@@ -104,7 +104,9 @@ func startRig(t *testing.T, b *backend, isDirect bool) *rig {
 		in.Close()
 		out.Close()
 		cancel()
-		synctest.Wait()
+		for range 60 { // all deadlines, and what a detached job sleeps
+			time.Sleep(100 * time.Millisecond)
+		}
 	})
 	return r
 }

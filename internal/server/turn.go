@@ -114,7 +114,7 @@ func (c *conn) send(item event.Item) {
 		}
 	case event.Diagnostic:
 		if e.Code == "" {
-			e.Code = runErrors.code(e.Err)
+			e.Code = runErrors().code(e.Err)
 			item = event.Of(e)
 		}
 	}
@@ -128,7 +128,7 @@ func (c *conn) finish() {
 	c.run = nil
 	code := localagent.Code("")
 	if r.finished.Outcome == localagent.OutcomeFailed {
-		code = cmp.Or(runErrors.code(r.finished.Err), localagent.CodeExecutionFailed)
+		code = cmp.Or(runErrors().code(r.finished.Err), localagent.CodeExecutionFailed)
 	}
 	b := event.AppendFinished(c.env.BeginEvent(c.out.Begin()), r.ref, r.finished, code)
 	c.out.Commit(c.env.EndEvent(b, localagent.EventRunFinished), telemetry.FrameRunFinished)
