@@ -97,3 +97,14 @@ func (s Span) Fail(code string) {}
 
 // End closes the span. It is idempotent.
 func (s Span) End() {}
+
+// New returns a dormant handle: nothing is opened and no goroutine runs until
+// Start, and never unless the user asked for it.
+func New(environ []string, start time.Time) Tel { return Tel{} }
+
+// Start decides, once, whether any sink is on: from the environment and the
+// raw "telemetry" value of the global settings (nil for none).
+func (t Tel) Start(global []byte) {}
+
+// Exit ends a normal end: a bounded flush of what is on.
+func (t Tel) Exit(code int, reason string, detached bool) {}

@@ -1,0 +1,111 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"runtime"
+	"time"
+
+	"magicode/internal/attach"
+	"magicode/internal/lease"
+	"magicode/internal/prompt"
+	"magicode/internal/redact"
+	"magicode/internal/server"
+	"magicode/internal/session"
+	"magicode/internal/startup"
+	"magicode/internal/vfs"
+	"magicode/internal/worker"
+	"magicode/internal/worktree"
+	"magicode/telemetry"
+)
+
+// agent makes the runtime of one child. It implements server.Startup.
+type agent struct {
+	fs      vfs.FS
+	leases  *lease.Manager
+	cwd     string // canonical
+	environ []string
+	lookup  func(string) (string, bool)
+	tel     telemetry.Tel
+
+	runtime *agentRuntime // after a successful start
+}
+
+// Start implements server.Startup.
+func (a *agent) Start(ctx context.Context) (server.Runtime, server.Info, error) {
+	snap, info, err := startup.Start(ctx, startup.Env{
+		FS: a.fs, Locks: a.leases, Lookup: a.lookup, Now: time.Now, CWD: a.cwd, PID: os.Getpid(), UID: os.Geteuid(),
+		PasswordHome: passwordHome, Telemetry: a.tel,
+	})
+	shown := server.Info{ContextID: info.ContextID, Provider: shownName(info.Provider), Model: shownName(info.Model)}
+	a.tel.Start(info.Telemetry)
+	if err != nil {
+		return nil, shown, err
+	}
+	a.runtime = a.assemble(snap)
+	return a.runtime, shown, nil
+}
+
+// shownName is a provider's or model's name if it is safe to show, else "".
+func shownName(name string) string {
+	safe, ok := redact.SafeName(name)
+	if !ok {
+		return ""
+	}
+	return safe
+}
+
+// assemble builds all that the snapshot's turns share.
+func (a *agent) assemble(snap *startup.Snapshot) *agentRuntime {
+	r := &agentRuntime{agent: a, snap: snap}
+	r.store = session.NewStore(session.Options{
+		FS: a.fs, Leases: a.leases, Dir: snap.Paths.Sessions(), RecoveredDir: recoveredDir(snap.Paths.State()), Cwd: a.cwd,
+		SessionPath: func() string { return worktree.Main(a.fs, a.cwd) }, NewID: newID, Now: time.Now,
+	})
+	r.models = newModels(a, snap)
+	r.providers = newFactory(a, snap, r.models)
+	r.tools = newToolset(a, snap)
+	r.system = prompt.System(promptParts(snap))
+	r.attach = attach.New(attach.Options{
+		Store: r.store, FS: a.fs, Cwd: a.cwd, Startup: snap.Selection, Models: r.models, NewID: newID,
+	})
+	return r
+}
+
+// promptParts maps the snapshot to what a system prompt is made of.
+func promptParts(snap *startup.Snapshot) prompt.Parts {
+	p := prompt.Parts{OS: runtime.GOOS + "/" + runtime.GOARCH, Terminal: "none: a host application shows your replies", Overrides: snap.Fragments}
+	for _, s := range snap.Skills {
+		p.Skills = append(p.Skills, prompt.Row{Name: s.Name, Description: s.Description})
+	}
+	for _, i := range snap.Instructions {
+		p.Instructions = append(p.Instructions, prompt.File{Path: i.Path, Text: i.Text})
+	}
+	if snap.Agent != nil {
+		p.PersonaName, p.PersonaText = snap.Agent.Name, snap.Agent.Text
+	}
+	return p
+}
+
+// panicked leaves a trace of a worker's panic in the attached session: where,
+// never with what values.
+func (a *agent) panicked(w server.Worker, p worker.Panic) {
+	if a.runtime == nil || w == server.WorkerConnection {
+		return
+	}
+	a.runtime.diagnose(fmt.Sprintf("internal error in the %s worker at %s (%s:%d)", w, p.Function, p.File, p.Line))
+}
+
+// userHome asks the password database.
+func userHome() string {
+	u, err := user.Current()
+	if err != nil {
+		return ""
+	}
+	return u.HomeDir
+}
+
+var errNoSession = errors.New("no session is attached")

@@ -1,0 +1,118 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// Version of this program. Release builds set it.
+var version = "0.1.0-dev"
+
+// Exit statuses (runner.md 3).
+const (
+	exitOK    = 0
+	exitError = 1
+	exitUsage = 2
+)
+
+// cli is the argument grammar.
+type cli struct {
+	Version kong.VersionFlag `help:"Print the version and exit."`
+
+	Serve serveCmd `cmd:"" help:"Serve the local-agent protocol on stdin and stdout, which must be pipes. For host applications."`
+	Demo  demoCmd  `cmd:"" help:"Run one full turn through a real child process with an embedded offline model. Needs no key and no network."`
+}
+
+type serveCmd struct {
+	Stdio bool `help:"Speak on the inherited stdin and stdout. Required; no other flag may stand beside it."`
+}
+
+type demoCmd struct {
+	Frames bool `help:"Print the frames of the wire instead of the transcript."`
+}
+
+// launchFlags belong to the terminal front end. They never stand beside serve.
+var launchFlags = []string{"--prompt", "--continue", "--resume", "--no-session", "--provider", "--model", "--theme", "--api-key", "--update", "--update-restart"}
+
+const description = `A coding agent that a host application owns as one child process over two pipes.
+
+Start with:  magi-code demo
+Hosts run:   magi-code serve --stdio
+Settings and sessions live in ~/.magi-code, or in the folder that MC_HOME names.`
+
+// Main runs the program and returns its exit status. args excludes the program's name.
+func Main(args []string, stdin, stdout, stderr *os.File) int {
+	// The host's launch, and nothing else, skips the grammar: a child starts as
+	// quickly as it can.
+	if isServe(args) {
+		return serve(stderr)
+	}
+	if status, done := refuse(args, stderr); done {
+		return status
+	}
+	return run(args, stdout, stderr)
+}
+
+// isServe: exactly serve --stdio (a closing -- is no flag).
+func isServe(args []string) bool {
+	return slices.Equal(args, []string{"serve", "--stdio"}) || slices.Equal(args, []string{"serve", "--stdio", "--"})
+}
+
+// refuse answers what is rejected whatever else stands on the line.
+func refuse(args []string, stderr io.Writer) (status int, done bool) {
+	fail := func(format string, a ...any) (int, bool) {
+		fmt.Fprintf(stderr, "magi-code: "+format+"\nTry 'magi-code --help'.\n", a...)
+		return exitUsage, true
+	}
+	asksHelp := slices.Contains(args, "--help") || slices.Contains(args, "-h")
+	switch {
+	case slices.Contains(args, "--app"), len(args) > 0 && args[0] == "daemon":
+		return fail("there is no daemon and no --app mode: a host starts 'magi-code serve --stdio' as its own child")
+	case slices.Contains(args, "serve") && !asksHelp:
+		return fail("serve takes exactly one flag: 'magi-code serve --stdio'")
+	case slices.Contains(args, "--stdio") && !asksHelp:
+		return fail("--stdio belongs to serve: 'magi-code serve --stdio'")
+	case len(args) == 0, isLaunchFlag(args[0]):
+		return fail("the terminal front end is not part of this version; use 'magi-code demo', or a host application that runs 'magi-code serve --stdio'")
+	}
+	return 0, false
+}
+
+func isLaunchFlag(arg string) bool {
+	name, _, _ := strings.Cut(arg, "=")
+	return slices.Contains(launchFlags, name)
+}
+
+// run parses the grammar and runs a command.
+func run(args []string, stdout, stderr *os.File) int {
+	var c cli
+	exited, status := false, exitOK
+	parser, err := kong.New(&c, kong.Name("magi-code"), kong.Description(description), kong.UsageOnError(),
+		kong.Writers(stdout, stderr), kong.Vars{"version": "magi-code " + version},
+		kong.Exit(func(code int) { exited, status = true, code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
+	if err != nil {
+		fmt.Fprintf(stderr, "magi-code: %v\n", err)
+		return exitError
+	}
+	ctx, err := parser.Parse(args)
+	if exited {
+		return status
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "magi-code: %v\nTry 'magi-code --help'.\n", err)
+		return exitUsage
+	}
+	switch ctx.Command() {
+	case "demo":
+		return runDemo(c.Demo, stdout, stderr)
+	default:
+		fmt.Fprintf(stderr, "magi-code: unknown command %q\n", ctx.Command())
+		return exitUsage
+	}
+}

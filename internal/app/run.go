@@ -1,0 +1,106 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"magicode/internal/approval"
+	"magicode/internal/attach"
+	"magicode/internal/event"
+	"magicode/internal/protect"
+	"magicode/internal/provider"
+	"magicode/internal/runner"
+	"magicode/internal/server"
+	"magicode/internal/tool"
+	"magicode/internal/turn"
+	"magicode/pkg/localagent"
+)
+
+// agentRun is one turn. It implements server.Run.
+type agentRun struct {
+	runtime *agentRuntime
+	request server.RunRequest
+	att     *attach.Attachment
+	broker  *approval.Broker
+}
+
+// NewRun implements server.Runtime.
+func (r *agentRuntime) NewRun(req server.RunRequest) (server.Run, error) {
+	a := r.attach.Current()
+	if a == nil || a.ID() != req.SessionID {
+		return nil, errNoSession
+	}
+	run := &agentRun{runtime: r, request: req, att: a}
+	run.broker = approval.NewBroker(run.announce, newID, localagent.ApprovalExpiry)
+	return run, nil
+}
+
+func (u *agentRun) announce(_ context.Context, q approval.Request, started func()) error {
+	return u.request.Events.Emit(event.ApprovalRequested{ID: q.ID, Summary: q.Summary, Expires: q.Expires, Taken: started})
+}
+
+// Answer implements server.Run.
+func (u *agentRun) Answer(id string, allow bool) bool { return u.broker.Answer(id, allow) == nil }
+
+// Do implements server.Run.
+func (u *agentRun) Do(ctx context.Context) event.Finished {
+	return turn.Run(ctx, turn.Deps{Attachment: u.att, Prepare: u.prepare, Queue: u.request.Events, NewID: newID}, u.request.Prompt)
+}
+
+// prepare makes the runner's configuration (runner.md 12).
+func (u *agentRun) prepare(ctx context.Context, notice func(string)) (runner.Config, error) {
+	r := u.runtime
+	sel := u.att.Selection()
+	prov, err := r.providers.Make(ctx, sel, provider.PurposeMain)
+	if err != nil {
+		return runner.Config{}, fmt.Errorf("prepare the provider: %w", err)
+	}
+	conv, err := r.conversation(ctx)
+	if err != nil {
+		return runner.Config{}, fmt.Errorf("replay the session: %w", err)
+	}
+	tools := r.tools.forScope(u.att.Scope())
+	id := conversationID(u.att.ID())
+	return runner.Config{
+		Recorder: r.handle(), Provider: prov, Tools: tools.registry, Guard: u.guard(), Env: r.tools.env(), Limits: limits(),
+		Request: provider.Request{Model: sel.Model, Level: sel.Level, Tools: tools.definitions, PromptCacheKey: id, ConversationID: id},
+		System:  r.system, History: conv.Items(), HasCallID: conv.HasCallID,
+		RunID: u.request.RunID, NewID: newID, Tel: r.agent.tel,
+	}, nil
+}
+
+// guard asks for the commands of this run.
+func (u *agentRun) guard() *approval.Guard {
+	r := u.runtime
+	return &approval.Guard{
+		Level: protect.Level(r.snap.Settings.Capabilities.Approvals.Level), Assess: protect.Assess, Asker: u.broker,
+		Place: protect.Place{Workspace: r.agent.cwd, Home: r.snap.Paths.Home, StateRoot: r.snap.Paths.CanonicalRoot},
+	}
+}
+
+func limits() runner.Limits {
+	return runner.Limits{ContentBytes: localagent.MaxContentBytes, Segments: localagent.MaxSegments,
+		Activities: localagent.MaxActivities, ActivityIDBytes: localagent.MaxActivityIDBytes}
+}
+
+// conversationID names a session to a provider without naming it (providers.md 6).
+func conversationID(session string) string {
+	sum := sha256.Sum256([]byte(session))
+	return "magi-code-session-" + hex.EncodeToString(sum[:])[:32]
+}
+
+func joinErrors(errs []error) error { return errors.Join(errs...) }
+
+// seconds is a setting in seconds; nil is 0, which is the default.
+func seconds(n *int) time.Duration {
+	if n == nil {
+		return 0
+	}
+	return time.Duration(*n) * time.Second
+}
+
+var _ runner.Tools = (*tool.Registry)(nil)

@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+
+	"magicode/internal/attach"
+	"magicode/internal/proc"
+	"magicode/internal/provider/factory"
+	"magicode/internal/replay"
+	"magicode/internal/server"
+	"magicode/internal/session"
+	"magicode/internal/startup"
+)
+
+// agentRuntime is the admitted snapshot with its attachment. It implements
+// server.Runtime; its methods but Close are called one at a time.
+type agentRuntime struct {
+	agent     *agent
+	snap      *startup.Snapshot
+	store     *session.Store
+	models    *models
+	providers *factory.Factory
+	tools     *toolset
+	system    string
+	attach    *attach.Service
+
+	replay   *replay.Fold // of the attachment below; nil until its first turn
+	replayOf *attach.Attachment
+}
+
+// recoveredDir is where torn tails are set aside (decision 16).
+func recoveredDir(state string) string { return filepath.Join(state, "recovered") }
+
+// Create implements server.Runtime.
+func (r *agentRuntime) Create(ctx context.Context) (server.Attached, error) {
+	return r.attached(r.attach.Create(ctx))
+}
+
+// Open implements server.Runtime.
+func (r *agentRuntime) Open(ctx context.Context, id string) (server.Attached, error) {
+	return r.attached(r.attach.Open(ctx, id))
+}
+
+func (r *agentRuntime) attached(a *attach.Attachment, err error) (server.Attached, error) {
+	if err != nil {
+		return server.Attached{}, err
+	}
+	sel := a.Selection()
+	return server.Attached{
+		SessionID: a.ID(), Durable: a.Durable(), Revision: a.Revision(), Notices: a.Notices(),
+		Provider: shownName(sel.Provider), Model: shownName(sel.Model),
+	}, nil
+}
+
+// Page implements server.Runtime.
+func (r *agentRuntime) Page(ctx context.Context, p server.PageRequest) ([]byte, error) {
+	return r.attach.Page(ctx, nil, p.SessionID, p.Revision, p.Cursor)
+}
+
+// Close implements server.Runtime: child processes and servers are told to end
+// before leases are released.
+func (r *agentRuntime) Close(ctx context.Context) error {
+	errs := []error{proc.Shutdown(ctx)}
+	if r.snap.Servers != nil {
+		errs = append(errs, r.snap.Servers.Close())
+	}
+	return joinErrors(append(errs, r.attach.Close()))
+}
+
+// handle is the attached session's handle.
+func (r *agentRuntime) handle() *session.Handle {
+	if a := r.attach.Current(); a != nil {
+		return a.Handle()
+	}
+	return nil
+}
+
+// diagnose records an internal error in the attached session, as well as it can.
+func (r *agentRuntime) diagnose(message string) {
+	h := r.handle()
+	if h == nil || !h.Durable() {
+		return
+	}
+	_, _ = h.Append(context.Background(), session.Optional, session.Event{Kind: session.KindDiagnostic,
+		Payload: map[string]any{"level": "error", "message": message}})
+}
+
+// conversation returns the fold of the attached session's conversation. It is
+// fed the whole file at the first turn, and follows the handle after that.
+func (r *agentRuntime) conversation(ctx context.Context) (*replay.Fold, error) {
+	a, h := r.attach.Current(), r.handle()
+	if a == nil || h == nil {
+		return nil, errNoSession
+	}
+	if r.replayOf == a {
+		return r.replay, nil
+	}
+	f := new(replay.Fold)
+	if h.Durable() {
+		if _, err := h.Read(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	h.Follow(f)
+	r.replay, r.replayOf = f, a
+	return f, nil
+}

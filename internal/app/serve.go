@@ -1,0 +1,95 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/google/uuid"
+
+	"magicode/internal/frame"
+	"magicode/internal/lease"
+	"magicode/internal/server"
+	"magicode/internal/startup"
+	"magicode/internal/vfs"
+	"magicode/telemetry"
+)
+
+// serve runs the child: it takes the endpoints, serves the one connection, puts
+// the descriptors back as they were, and dies of the signal that ended it.
+// After the launch nothing is written to stderr.
+func serve(stderr *os.File) int {
+	launched := time.Now()
+	if err := frame.CheckPlatform(runtime.GOOS); err != nil {
+		fmt.Fprintf(stderr, "magi-code: %v\n", err)
+		return exitUsage
+	}
+	server.Silence()
+	pipes, err := frame.OpenStdio()
+	if err != nil {
+		return exitError
+	}
+	dir, err := workingDir(vfs.OS())
+	if err != nil {
+		return exitCode(pipes.Close())
+	}
+	tel := telemetry.New(os.Environ(), launched)
+	a := newAgent(vfs.OS(), dir, os.Environ(), tel)
+	exit := server.Serve(context.Background(), server.Config{
+		Transport: pipes, Startup: a, NewID: newID, Tel: tel, Signals: server.Notify(), Panicked: a.panicked,
+	})
+	tel.Exit(exit.Code, string(exit.Reason), exit.Detached)
+	if exit.Signal != nil {
+		server.Raise(exit.Signal)
+	}
+	return exit.Code
+}
+
+// exitCode is the status of a child that could not begin; the error has no reader.
+func exitCode(error) int { return exitError }
+
+func workingDir(fsys vfs.FS) (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	return startup.Canonical(fsys, dir)
+}
+
+// newID returns a UUID of version 4.
+func newID() string { return uuid.NewString() }
+
+// newAgent returns what a child is made of before its start.
+func newAgent(fsys vfs.FS, dir string, environ []string, tel telemetry.Tel) *agent {
+	return &agent{fs: fsys, leases: lease.New(lease.Options{FS: fsys}), cwd: dir, environ: environ, lookup: lookupIn(environ), tel: tel}
+}
+
+// lookupIn reads variables from one copy of the environment, so that the child
+// has one for its whole life. The last one of a name counts.
+func lookupIn(environ []string) func(string) (string, bool) {
+	values := make(map[string]string, len(environ))
+	for _, kv := range environ {
+		for i := 1; i < len(kv); i++ {
+			if kv[i] == '=' {
+				values[kv[:i]] = kv[i+1:]
+				break
+			}
+		}
+	}
+	return func(name string) (string, bool) {
+		v, ok := values[name]
+		return v, ok
+	}
+}
+
+// passwordHome is the home directory in the password database, which is asked
+// when HOME is empty.
+func passwordHome() (string, error) {
+	if home := userHome(); home != "" {
+		return home, nil
+	}
+	return "", errors.New("the user has no home directory")
+}
