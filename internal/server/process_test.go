@@ -55,7 +55,8 @@ func startChild(t *testing.T, mode string, argv ...string) *child {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	argv = append(argv, binary(t), "serve", "--stdio")
 	c.cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
-	c.cmd.Env = append(os.Environ(), childMode+"="+mode)
+	// The race detector would make each exit wait for a second.
+	c.cmd.Env = append(os.Environ(), childMode+"="+mode, "GORACE=atexit_sleep_ms=0")
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = c.childIn, c.childOut, &c.stderr
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
