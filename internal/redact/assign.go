@@ -8,84 +8,72 @@ import (
 
 // atSeparator looks at the ':' or '=' at i and returns the place to go on from.
 func (c *scan) atSeparator(i int) int {
+	if c.s[i] == ':' {
+		if end := c.atColon(i); end != none {
+			return end
+		}
+	}
+	if kind := c.keyBefore(i); kind != noKey {
+		if end := c.assignment(i, kind); end != none {
+			return end
+		}
+	}
+	return i + 1
+}
+
+// atColon looks for what only a ':' can be part of.
+func (c *scan) atColon(i int) int {
 	if end := c.dataURL(i); end != none {
 		return end
 	}
-	if kind := c.keyBefore(i); kind != noKey {
-		return c.assignment(i, kind)
+	if end := c.botToken(i); end != none {
+		return end
 	}
-	return i + 1
+	kind := c.keyBefore(i)
+	if kind == exactKey || kind == authKey {
+		return none // rule 7 takes more than the password of a URL
+	}
+	return c.urlPassword(i)
 }
 
 // assignment hides the value behind the separator at i.
 func (c *scan) assignment(i int, kind keyKind) int {
 	s := c.s
+	if i+1 == len(s) {
+		return c.end(none)
+	}
+	if c.isPath(i) {
+		return i + 2
+	}
 	v := skipBlanks(s, i+1)
 	if op := runOf(s, v, "=>"); op > v && (op == len(s) || blank(s, op) > 0) {
 		v = skipBlanks(s, op) // := and == and => and their like
+		kind = comparedKey
 	}
 	if v == len(s) {
-		return c.end(v)
+		return c.end(none)
 	}
 	if strings.HasPrefix(s[v:], mark) {
 		return c.markedValue(v)
 	}
-	if len(s)-v < len(mark) && strings.HasPrefix(mark, s[v:]) && !c.final {
+	if !c.final && len(s)-v < len(mark) && strings.HasPrefix(mark, s[v:]) {
 		return more
 	}
 	end := c.value(v)
 	if end < 0 {
 		return end
 	}
-	if end == v || !c.worthHiding(kind, s[v:end]) {
-		return i + 1
+	if end == v || !worthHiding(kind, s[v:end]) {
+		return none
 	}
-	return c.hideValue(v, end)
+	return c.hideValue(kind, v, end)
 }
 
-// hideValue hides s[v:end] and what of a longer construct hangs on it.
-func (c *scan) hideValue(v, end int) int {
+// isPath reports whether the ':' at i begins the "::" of a path such as
+// Token::new, where no value is assigned.
+func (c *scan) isPath(i int) bool {
 	s := c.s
-	next := end
-	if strings.HasSuffix(s[v:end], "-----BEGIN") {
-		if label := c.privateKeyIn(end); label == more {
-			return more
-		} else if label >= 0 {
-			c.hide(v, label)
-			return c.openPEM(label)
-		}
-	}
-	bearerEnds := end-v >= 6 && strings.EqualFold(s[end-6:end], "bearer") && (end-6 == v || c.boundary(end-6))
-	data := dataHead(s[v:end]) && strings.HasPrefix(s[end:], ";base64,")
-	if !c.final && (bearerEnds && skipBlanks(s, end) == len(s) || dataHead(s[v:end]) && strings.HasPrefix(";base64,", s[end:])) {
-		return more
-	}
-	if bearerEnds {
-		from := skipBlanks(s, end)
-		stop := runEnd(s, from, bearerSet)
-		if stop == len(s) && !c.final {
-			return more
-		}
-		if from > end && stop-from >= 8 {
-			c.hide(v, end)
-			c.hide(from, stop)
-			return stop
-		}
-	}
-	if data {
-		from := end + len(";base64,")
-		stop := runEnd(s, from, dataSet)
-		if stop == len(s) && !c.final {
-			return more
-		}
-		if stop > from {
-			c.hide(v, end)
-			c.hide(from, stop)
-			return stop
-		}
-	}
-	c.hide(v, end)
-	return next
+	return s[i] == ':' && s[i+1] == ':' && (i == c.floor || s[i-1] != ' ')
 }
 
 // markedValue passes over a value that is hidden already. What follows the mark
@@ -108,22 +96,16 @@ func (c *scan) markedValue(v int) int {
 
 // value returns the end of the value at v.
 func (c *scan) value(v int) int {
-	quote := v
-	for quote < len(c.s) && c.s[quote] == '\\' {
-		quote++
-	}
+	quote := runOf(c.s, v, "\\")
 	if quote == len(c.s) && !c.final {
 		return more
 	}
 	if quote < len(c.s) && (c.s[quote] == '"' || c.s[quote] == '\'') {
 		end := c.closeQuote(v, quote)
-		if end == more {
+		if end == more || end == len(c.s) && !c.final {
 			return more
 		}
 		if end >= 0 {
-			if end == len(c.s) && !c.final {
-				return more
-			}
 			if wordAfter(c.s, end) {
 				return c.valueRun(end)
 			}
@@ -133,24 +115,40 @@ func (c *scan) value(v int) int {
 	return c.valueRun(v)
 }
 
+// endsValue reports whether the character at i ends an unquoted value, and its width.
+func endsValue(s string, i int) (bool, int) {
+	b := s[i]
+	if b < utf8.RuneSelf {
+		return b == ',' || b == ';' || b == '}' || b == ' ' || b >= '\t' && b <= '\r', 1
+	}
+	r, n := utf8.DecodeRuneInString(s[i:])
+	return unicode.IsSpace(r), n
+}
+
 // valueRun returns the end of the run of characters that an unquoted value has.
 func (c *scan) valueRun(v int) int {
 	for i := v; i < len(c.s); {
-		b := c.s[i]
-		if b == ',' || b == ';' || b == '}' || b == ' ' || b >= '\t' && b <= '\r' {
-			return i
-		}
-		if b < utf8.RuneSelf {
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(c.s[i:])
-		if unicode.IsSpace(r) {
+		stop, n := endsValue(c.s, i)
+		if stop {
 			return i
 		}
 		i += n
 	}
 	return c.end(len(c.s))
+}
+
+// skipTail swallows what is left of an unquoted value from i on.
+func (c *scan) skipTail(i int) int {
+	for i < len(c.s) {
+		stop, n := endsValue(c.s, i)
+		if stop {
+			c.inside = plainText
+			break
+		}
+		i += n
+	}
+	c.copied, c.floor = i, i
+	return i
 }
 
 // closeQuote returns the end of the value that opens with the quote at i, whose
@@ -162,14 +160,13 @@ func (c *scan) closeQuote(v, i int) int {
 		switch s[i] {
 		case '\\':
 			n := runOf(s, i, "\\") - i
-			i += n
-			if i == len(s) {
+			if i += n; i == len(s) {
 				return c.end(none)
 			}
-			switch {
-			case s[i] == q && n == escapes:
+			if s[i] == q && n == escapes {
 				return i + 1
-			case n%2 == 0 || escapes > 0:
+			}
+			if n%2 == 0 || s[i] == '\n' || escapes > 0 {
 				i--
 			}
 		case q:
@@ -178,10 +175,9 @@ func (c *scan) closeQuote(v, i int) int {
 			}
 			return i + 1
 		case '\n':
-			if stop := c.stopsQuote(i + 1); stop != none {
-				if stop == more {
-					return more
-				}
+			if stop := c.stopsQuote(i + 1); stop == more {
+				return more
+			} else if stop != none {
 				return none
 			}
 		}
@@ -191,16 +187,26 @@ func (c *scan) closeQuote(v, i int) int {
 
 // stopsQuote says whether the line at i is blank or a code fence: not none.
 func (c *scan) stopsQuote(i int) int {
-	s := c.s
-	i = runOf(s, i, " \t\r")
-	rest := s[i:]
-	switch {
-	case rest == "":
+	i = runOf(c.s, i, " \t\r")
+	if i == len(c.s) {
 		return c.end(i)
-	case rest[0] == '\n' || strings.HasPrefix(rest, "```") || strings.HasPrefix(rest, "~~~"):
+	}
+	if c.s[i] == '\n' {
 		return i
-	case len(rest) < 3 && (strings.HasPrefix("```", rest) || strings.HasPrefix("~~~", rest)):
-		return c.end(none)
+	}
+	return c.fence(i)
+}
+
+// fence returns the end of the marks of the code fence at i.
+func (c *scan) fence(i int) int {
+	rest := c.s[i:]
+	for _, f := range [...]string{"```", "~~~"} {
+		if strings.HasPrefix(rest, f) {
+			return i + len(f)
+		}
+		if len(rest) < len(f) && strings.HasPrefix(f, rest) {
+			return c.end(none)
+		}
 	}
 	return none
 }
@@ -211,17 +217,4 @@ func runOf(s string, i int, set string) int {
 		i++
 	}
 	return i
-}
-
-// worthHiding reports whether the text behind a name is a value at all.
-func (c *scan) worthHiding(_ keyKind, v string) bool {
-	if len(v) >= 8 {
-		return true
-	}
-	for _, r := range v {
-		if isWord(r) {
-			return true
-		}
-	}
-	return false
 }

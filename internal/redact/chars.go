@@ -19,6 +19,11 @@ const (
 	hexLow // a-f
 	hexUp  // A-F
 	colon  // :
+	sigil  // $
+	percent
+	at    // @
+	bang  // !
+	query // ? &
 )
 
 const (
@@ -32,8 +37,8 @@ const (
 
 var classes = makeClasses()
 
-func makeClasses() (t [256]uint16) {
-	fill := func(from, to byte, c uint16) {
+func makeClasses() (t [256]uint32) {
+	fill := func(from, to byte, c uint32) {
 		for b := from; b <= to; b++ {
 			t[b] |= c
 		}
@@ -43,14 +48,14 @@ func makeClasses() (t [256]uint16) {
 	fill('a', 'z', lower)
 	fill('a', 'f', hexLow)
 	fill('A', 'F', hexUp)
-	for b, c := range map[byte]uint16{'_': under, '-': dash, '.': dot, '+': base, '/': base, '=': equal, '~': tilde, ':': colon} {
+	for b, c := range map[byte]uint32{'_': under, '-': dash, '.': dot, '+': base, '/': base, '=': equal, '~': tilde, ':': colon, '$': sigil, '%': percent, '@': at, '!': bang, '?': query, '&': query} {
 		t[b] |= c
 	}
 	return t
 }
 
 // runEnd returns the end of the run of bytes of set that starts at i.
-func runEnd(s string, i int, set uint16) int {
+func runEnd(s string, i int, set uint32) int {
 	for i < len(s) && classes[s[i]]&set != 0 {
 		i++
 	}
@@ -72,6 +77,12 @@ func wordAfter(s string, i int) bool {
 		return false
 	}
 	r, _ := utf8.DecodeRuneInString(s[i:])
+	return isWord(r)
+}
+
+// wordBefore reports whether the character that ends at i is a word character.
+func wordBefore(s string, i int) bool {
+	r, _ := utf8.DecodeLastRuneInString(s[:i])
 	return isWord(r)
 }
 

@@ -2,20 +2,6 @@ package redact
 
 import "strings"
 
-// format is a kind of key with a fixed beginning.
-type format struct {
-	prefix   string
-	set      uint16 // of the characters that follow
-	min, max int    // of how many follow; max 0: any number
-}
-
-var formats = []format{
-	{"ghp_", word, 20, 0}, {"gho_", word, 20, 0}, {"ghu_", word, 20, 0}, {"ghs_", word, 20, 0}, {"ghr_", word, 20, 0},
-	{"github_pat_", word, 20, 0},
-	{"AKIA", digit | upper, 16, 16}, {"ASIA", digit | upper, 16, 16},
-	{"sk-", tokenSet, 1, 0}, {"eyJ", tokenSet, 1, 0},
-}
-
 // headBytes is the length of the shortest beginning that tells formats from
 // ordinary words.
 const headBytes = 3
@@ -24,16 +10,34 @@ func head(s string) int {
 	return int(s[0]&31) | int(s[1]&31)<<5 | int(s[2]&31)<<10
 }
 
-var heads = makeHeads()
+var heads, formatsOf = makeHeads()
 
-func makeHeads() *[1 << 15]bool {
-	var t [1 << 15]bool
-	for _, f := range formats {
-		t[head(f.prefix)] = true
+// makeHeads returns the set of all heads, and the formats of each first byte.
+func makeHeads() (t [1 << 10]uint32, of [256][]uint16) {
+	add := func(s string) {
+		h := head(s)
+		t[h>>5] |= 1 << (h & 31)
 	}
-	t[head("bea")] = true // case is not part of a head
-	t[head("beg")] = true
-	return &t
+	for k, f := range formats {
+		of[f.prefix[0]] = append(of[f.prefix[0]], uint16(k))
+		for b := 0; len(f.prefix) < headBytes && b < 256; b++ {
+			if classes[b]&f.set != 0 {
+				add(f.prefix + string(rune(b)))
+			}
+		}
+		if len(f.prefix) >= headBytes {
+			add(f.prefix)
+		}
+	}
+	add("bea")
+	add("beg")
+	return t, of
+}
+
+// isHead reports whether a key may begin like s, which has headBytes.
+func isHead(s string) bool {
+	h := head(s)
+	return heads[h>>5]>>(h&31)&1 != 0
 }
 
 // partialHead reports whether s, shorter than a head, may grow into one.
@@ -41,8 +45,9 @@ func partialHead(s string) bool {
 	if s[0]|0x20 == 'b' && (len(s) == 1 || s[1]|0x20 == 'e') {
 		return true
 	}
-	for k := range formats {
-		if strings.HasPrefix(formats[k].prefix, s) {
+	for _, k := range formatsOf[s[0]] {
+		p := formats[k].prefix
+		if strings.HasPrefix(p, s) || strings.HasPrefix(s, p) {
 			return true
 		}
 	}
@@ -52,11 +57,15 @@ func partialHead(s string) bool {
 // format returns the end of the key at i, whose beginning has been compared.
 func (c *scan) format(f *format, i int) int {
 	from := i + len(f.prefix)
-	end := runEnd(c.s, from, f.set)
+	end, seen := from, uint32(0)
+	for end < len(c.s) && classes[c.s[end]]&f.set != 0 {
+		seen |= classes[c.s[end]]
+		end++
+	}
 	if end == len(c.s) && !c.final {
 		return more
 	}
-	if f.max > 0 && end-from > f.max {
+	if f.max > 0 && end-from > f.max || seen&f.needs != f.needs {
 		return none
 	}
 	// A key ends where a word ends: characters that are none are given back.

@@ -9,9 +9,12 @@ import (
 type keyKind uint8
 
 const (
-	noKey    keyKind = iota
-	exactKey         // storage.md 11.1, rule 7
-	longKey          // decision 46: a name that ends in token, key, secret or password
+	noKey       keyKind = iota
+	exactKey            // storage.md 11.1, rule 7
+	authKey             // rule 7, authorization: a scheme may stand before the value
+	longKey             // decision 46: a name that ends in token, key, secret or password
+	comparedKey         // any name before := or == or => or their like
+	weakKey             // decision 46: a name that often stands before other things
 )
 
 // maxLookBack bounds in bytes how far before a separator its name is looked
@@ -29,6 +32,12 @@ var secretKeys = []string{
 // longEnds are what longer names end in.
 var longEnds = []string{"token", "key", "secret", "password", "passwd", "passphrase", "credential", "credentials", "pwd"}
 
+// keyParts stand before "key" in names of secrets.
+var keyParts = []string{"api", "secret", "private", "access", "auth", "account", "encryption", "signing", "master", "service", "license", "deploy"}
+
+// weakKeys are names whose values are secrets when they look like one.
+var weakKeys = []string{"sig", "signature", "auth", "pass", "key", "accesskey", "apitoken", "authtoken", "pat", "jwt", "session", "cookie", "dsn"}
+
 // keyBefore says what name ends at i, not looking before c.floor.
 func (c *scan) keyBefore(i int) keyKind {
 	low := max(c.floor, i-maxLookBack)
@@ -36,22 +45,58 @@ func (c *scan) keyBefore(i int) keyKind {
 	if j <= low {
 		return noKey
 	}
-	switch c.s[j-1] | 0x20 {
-	case 'n', 'r', 'l', 's', 'y', 'd', 't', 'e', 0xbf | 0x20:
-	default:
+	if !keyTails[c.s[j-1]] {
 		return noKey
 	}
 	for _, k := range secretKeys {
 		if at := matchBack(c.s, low, j, k); at >= 0 && c.boundary(at) {
+			if k == "authorization" {
+				return authKey
+			}
 			return exactKey
 		}
 	}
 	for _, k := range longEnds {
 		if at := matchBack(c.s, low, j, k); at > low && c.joint(at, low) {
+			if k == "key" && !c.strongKey(at, low) {
+				return weakKey
+			}
 			return longKey
 		}
 	}
+	for _, k := range weakKeys {
+		if at := matchBack(c.s, low, j, k); at >= 0 && (c.boundary(at) || at > low && c.joint(at, low)) {
+			return weakKey
+		}
+	}
 	return noKey
+}
+
+// strongKey reports whether the part of a name before "key", which starts at
+// i, says that the key is a secret.
+func (c *scan) strongKey(i, low int) bool {
+	if b := c.s[i-1]; b == '_' || b == '-' {
+		i--
+	}
+	for _, k := range keyParts {
+		if matchBack(c.s, low, i, k) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// keyTails are the last bytes of all names.
+var keyTails = makeKeyTails()
+
+func makeKeyTails() (t [256]bool) {
+	for _, names := range [][]string{secretKeys, longEnds, weakKeys} {
+		for _, n := range names {
+			t[n[len(n)-1]], t[n[len(n)-1]&^0x20] = true, true
+		}
+	}
+	t["\u017f"[1]] = true
+	return t
 }
 
 // skipBack goes back from a separator over blanks, a quote with its escapes,

@@ -7,8 +7,8 @@ import (
 
 // What a matcher can say besides the end of a match.
 const (
-	none = -1 // no match, whatever follows
-	more = -2 // the text ends where the decision would fall
+	none = -1       // no match, whatever follows
+	more = -1 << 62 // the text ends where the decision would fall
 )
 
 // scan walks over a text once. Bytes before copied are in out; bytes between
@@ -19,8 +19,19 @@ type scan struct {
 	copied int
 	floor  int  // end of the last replacement: looking back stops here
 	final  bool // the text ends where s ends; otherwise more may come, and s ends with a whole character
-	pem    bool // inside a private key block whose mark is in out already
+	loose  bool // a private key block went on behind a code fence
+	inside state
 }
+
+// state is what a scan stands in. Its mark is in out already.
+type state uint8
+
+const (
+	plainText  state = iota
+	privateKey       // a private key block
+	keyValue         // a private key block that is part of a value
+	valueTail        // the rest of an unquoted value
+)
 
 // end is what a matcher says that has read to the end of the text: a finished
 // text decides for v, a stream waits.
@@ -40,34 +51,58 @@ func (c *scan) hide(from, to int) {
 // run scans from i on and returns the place up to which all is decided: the end
 // of s when the text is final.
 func (c *scan) run(i int) int {
-	s := c.s
-	if c.pem {
-		if i = c.skipPEM(i); c.pem {
+	for {
+		switch c.inside {
+		case privateKey, keyValue:
+			i = c.skipPEM(i)
+		case valueTail:
+			i = c.skipTail(i)
+		}
+		if c.inside != plainText {
 			return i
 		}
+		if i = c.plain(i); i < 0 {
+			return ^i
+		}
+		if c.inside == plainText && i == len(c.s) {
+			return c.tail()
+		}
+	}
+}
+
+// plain scans ordinary text from i on. It stops at the end of s, or where a
+// block begins that another state goes on with, or returns ^p to wait with all
+// from p on.
+func (c *scan) plain(i int) int {
+	s := c.s
+	table := &kinds
+	if c.loose {
+		table = &looseKinds
 	}
 	for i < len(s) {
-		switch kinds[s[i]] {
+		var next int
+		switch table[s[i]] {
 		case other:
 			i++
+			continue
 		case separator:
-			next := c.atSeparator(i)
-			if next == more {
-				return i
-			}
-			i = next
+			next = c.atSeparator(i)
 		case letter:
-			next := c.atWord(i)
-			if next < 0 {
-				return ^next
-			}
-			i = next
+			next = c.atWord(i)
+		case lineEnd:
+			next = c.atLine(i + 1)
 		}
-		if c.pem {
+		if next < 0 {
+			if next == more {
+				next = ^i
+			}
+			return next
+		}
+		if i = next; c.inside != plainText || c.loose && table != &looseKinds {
 			return i
 		}
 	}
-	return c.tail()
+	return i
 }
 
 // tail holds back dashes that may become the head of a private key block.
@@ -87,40 +122,59 @@ const (
 	other = iota
 	separator
 	letter
+	lineEnd // only where a private key may go on
 )
 
-var kinds = makeKinds()
+var kinds, looseKinds = makeKinds()
 
-func makeKinds() (t [256]uint8) {
+func makeKinds() (t, loose [256]uint8) {
 	for b := range t {
 		if classes[b]&word != 0 {
 			t[b] = letter
 		}
 	}
 	t[':'], t['='] = separator, separator
-	return t
+	loose = t
+	loose['\n'] = lineEnd
+	return t, loose
 }
 
 // atWord looks at the word that starts at i. It returns the place to go on
 // from, or ^p to wait with all from p on.
 func (c *scan) atWord(i int) int {
-	s := c.s
-	if i+headBytes > len(s) {
-		if !c.final && c.boundary(i) && partialHead(s[i:]) {
-			return ^c.wait(i)
-		}
-	} else if heads[head(s[i:])] && c.boundary(i) {
-		switch end := c.token(i); {
-		case end == more:
-			return ^c.wait(i)
-		case end >= 0:
-			return end
-		}
+	end := c.keyAt(i)
+	if end == none && c.escape(i) && i+1 < len(c.s) && kinds[c.s[i+1]] == letter {
+		i++
+		end = c.keyAt(i)
 	}
-	for i++; i < len(s) && kinds[s[i]] == letter; {
+	switch {
+	case end >= 0:
+		return end
+	case end == more:
+		return ^c.wait(i)
+	}
+	for i++; i < len(c.s) && kinds[c.s[i]] == letter; {
 		i++
 	}
 	return i
+}
+
+// keyAt hides the key that starts with the word at i.
+func (c *scan) keyAt(i int) int {
+	if s := c.s[i:]; len(s) < headBytes {
+		if !c.final && c.boundary(i) && partialHead(s) {
+			return more
+		}
+	} else if isHead(s) && c.boundary(i) {
+		return c.token(i)
+	}
+	return none
+}
+
+// escape reports whether the byte at i is the letter of an escaped line end or tab.
+func (c *scan) escape(i int) bool {
+	b := c.s[i]
+	return (b == 'n' || b == 'r' || b == 't') && i > c.floor && c.s[i-1] == '\\'
 }
 
 // wait returns where to wait when the word at i is not decided: before the
@@ -132,13 +186,14 @@ func (c *scan) wait(i int) int {
 	return i
 }
 
-// boundary reports whether no word character stands before i.
+// boundary reports whether no word character stands before i. The letter of an
+// escaped line end or tab is none: text in JSON or source code goes on there.
 func (c *scan) boundary(i int) bool {
 	if i <= c.floor {
 		return true
 	}
 	if b := c.s[i-1]; b < utf8.RuneSelf {
-		return classes[b]&word == 0
+		return classes[b]&word == 0 || c.escape(i-1)
 	}
 	r, _ := utf8.DecodeLastRuneInString(c.s[c.floor:i])
 	return !isWord(r)
@@ -153,12 +208,11 @@ func (c *scan) token(i int) int {
 		if end := c.bearer(i); end != none {
 			return end
 		}
-		if s[0] == 'B' {
-			return c.privateKey(i)
+		if end := c.privateKey(i); end != none {
+			return end
 		}
-		return none
 	}
-	for k := range formats {
+	for _, k := range formatsOf[s[0]] {
 		f := &formats[k]
 		if len(s) < len(f.prefix) {
 			if !c.final && strings.HasPrefix(f.prefix, s) {
