@@ -2,10 +2,12 @@ package attach
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"magicode/internal/history"
 	"magicode/internal/provider"
+	"magicode/internal/session"
 )
 
 // Attachment is a session that the child owns: its handle, what it runs with,
@@ -13,8 +15,7 @@ import (
 // is used from one goroutine at a time.
 type Attachment struct {
 	service  *Service
-	id       string
-	handle   Handle
+	handle   handle
 	follower *follower
 
 	selection provider.Selection
@@ -24,10 +25,13 @@ type Attachment struct {
 }
 
 // ID is the session's id.
-func (a *Attachment) ID() string { return a.id }
+func (a *Attachment) ID() string { return a.handle.ID() }
 
 // Handle is the session's handle. The service closes it.
-func (a *Attachment) Handle() Handle { return a.handle }
+func (a *Attachment) Handle() *session.Handle {
+	h, _ := a.handle.(*session.Handle)
+	return h
+}
 
 // Durable reports whether the session's file exists.
 func (a *Attachment) Durable() bool { return a.handle.Durable() }
@@ -79,7 +83,12 @@ func (a *Attachment) Check(ctx context.Context) error {
 
 // InputSnapshot projects the input that was just stored: the id of the last
 // user message and the revision it was seen in. That snapshot is thrown away.
-func (a *Attachment) InputSnapshot(context.Context) (messageID, revision string, err error) {
+func (a *Attachment) InputSnapshot(ctx context.Context) (messageID, revision string, err error) {
+	if a.follower.now.gap {
+		if err := a.Rebase(ctx); err != nil {
+			return "", "", err
+		}
+	}
 	s, err := a.take()
 	if err != nil {
 		return "", "", err
@@ -87,15 +96,61 @@ func (a *Attachment) InputSnapshot(context.Context) (messageID, revision string,
 	return s.LastUser(), s.Revision(), nil
 }
 
-// Refresh makes the snapshot that follows a run and returns its revision. It
-// reads nothing: the folds have followed every record. When it fails, the
-// snapshot before it is stale.
-func (a *Attachment) Refresh(context.Context) (revision string, err error) {
-	if err := a.snap(); err != nil {
+// Refresh makes the snapshot that follows a run and returns its revision.
+// Usually it reads nothing, because the folds have followed every record. Only
+// after a record that was lost, or stored without certainty, the file decides
+// again. When Refresh fails, the snapshot before it is stale.
+func (a *Attachment) Refresh(ctx context.Context) (revision string, err error) {
+	if err = a.resume(ctx); err == nil {
+		err = a.snap()
+	}
+	if err != nil {
 		a.stale = err
 		return "", err
 	}
 	return a.history.Revision(), nil
+}
+
+// Rebase makes the folds begin anew from the log that a compaction has put in
+// place of the old one. Until the next Refresh the snapshot is that of before.
+func (a *Attachment) Rebase(ctx context.Context) error {
+	f, torn, err := a.service.reload(ctx, a.handle)
+	if err != nil {
+		return fmt.Errorf("read session again: %w", err)
+	}
+	if f.now.err != nil {
+		return f.now.err
+	}
+	if torn {
+		f.now.history.SetTorn()
+	}
+	// A prompt from before the checkpoint still waits for its end.
+	f.now.facts.owed = f.now.facts.owed || a.follower.now.facts.owed
+	a.follower.now = f.now
+	return nil
+}
+
+// resume makes the folds agree with the file where they may not.
+func (a *Attachment) resume(ctx context.Context) error {
+	if a.follower.now.gap {
+		return a.Rebase(ctx)
+	}
+	if a.TerminalRecorded() && !a.knownStale() {
+		return nil
+	}
+	err := a.handle.Unchanged(ctx)
+	if err == nil || canceled(ctx) != nil {
+		return err
+	}
+	return a.Rebase(ctx)
+}
+
+// knownStale asks without looking at the file: a handle that does not know
+// answers an ended context with its cause.
+func (a *Attachment) knownStale() bool {
+	ended, end := context.WithCancel(context.Background())
+	end()
+	return errors.Is(a.handle.Unchanged(ended), ErrStale)
 }
 
 func (a *Attachment) snap() error {

@@ -13,46 +13,24 @@ import (
 
 // Options is what a Service works with.
 type Options struct {
-	Store   Store
+	Store   *session.Store
 	FS      vfs.FS
 	Cwd     string             // the child's folder, canonical
 	Startup provider.Selection // what a session without a saved choice runs with
 	Models  Models
-	NewID   func() string // fresh opaque ids: sessions, revisions, messages
-}
-
-// Store makes handles on session files. session.Store is the one that counts.
-type Store interface {
-	// Create takes the locks of a new session and creates no file.
-	Create(ctx context.Context, id string, fold session.Fold) (Handle, error)
-	// Open takes the locks of an existing session and feeds all its records to
-	// fold, and from then on every record that is appended.
-	Open(ctx context.Context, id string, fold session.Fold) (h Handle, torn bool, err error)
-}
-
-// Handle is an owned session file.
-type Handle interface {
-	// Read feeds all records of the file as it is now to fold. The handle goes
-	// on from what it read; which folds it feeds does not change.
-	Read(ctx context.Context, fold session.Fold) (torn bool, err error)
-	// Unchanged is nil when the file still holds what was read and appended
-	// through this handle, or still does not exist.
-	Unchanged(ctx context.Context) error
-	// Durable reports whether the file exists, as far as the handle knows.
-	Durable() bool
-	// Close releases the locks. It is safe twice.
-	Close() error
+	NewID   func() string // fresh opaque ids: revisions, messages
 }
 
 // Service holds the attachment of one child. It is not safe for concurrent
 // use: one operation or one turn at a time.
 type Service struct {
 	opts    Options
+	store   store
 	current *Attachment
 }
 
 // New returns a service without an attachment.
-func New(o Options) *Service { return &Service{opts: o} }
+func New(o Options) *Service { return &Service{opts: o, store: sessions{o.Store}} }
 
 // Current is the attachment, nil before the first create or open.
 func (s *Service) Current() *Attachment { return s.current }
@@ -63,13 +41,12 @@ func (s *Service) Create(ctx context.Context) (*Attachment, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
-	id := s.opts.NewID()
-	f := s.follower()
-	h, err := s.opts.Store.Create(ctx, id, f)
+	h, err := s.store.create(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("create session: %w", mapped(err))
+		return nil, err
 	}
-	a := &Attachment{service: s, id: id, handle: h, follower: f, selection: s.opts.Startup, notices: []string{}}
+	a := s.attachment(h, s.follower())
+	h.Follow(a.follower)
 	if err := a.snap(); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
@@ -82,18 +59,19 @@ func (s *Service) Open(ctx context.Context, id string) (*Attachment, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
-	if c := s.current; c != nil && c.id == id {
+	if c := s.current; c != nil && c.ID() == id {
 		return s.reopen(ctx, c)
 	}
 	f := s.follower()
-	h, torn, err := s.opts.Store.Open(ctx, id, f)
+	h, info, err := s.store.open(ctx, id, f)
 	if err != nil {
-		return nil, fmt.Errorf("open session: %w", mapped(err))
+		return nil, err
 	}
-	a, err := s.admit(ctx, id, h, f, torn)
+	a, err := s.admit(ctx, h, f, info.Torn)
 	if err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
+	h.Follow(f)
 	s.replace(a)
 	return a, nil
 }
@@ -106,13 +84,12 @@ func (s *Service) reopen(ctx context.Context, old *Attachment) (*Attachment, err
 		if err := canceled(ctx); err != nil {
 			return nil, err
 		}
-		f = s.follower()
-		if torn, err = old.handle.Read(ctx, f); err != nil {
-			return nil, fmt.Errorf("read session again: %w", mapped(err))
+		if f, torn, err = s.reload(ctx, old.handle); err != nil {
+			return nil, err
 		}
 	}
 	f.now.places.recheck()
-	a, err := s.admit(ctx, old.id, old.handle, f, torn)
+	a, err := s.admit(ctx, old.handle, f, torn)
 	if err != nil {
 		return nil, err
 	}
@@ -121,10 +98,23 @@ func (s *Service) reopen(ctx context.Context, old *Attachment) (*Attachment, err
 	return a, nil
 }
 
+// reload reads a file that is not what its handle knew. Nothing follows the new
+// folds yet.
+func (s *Service) reload(ctx context.Context, h handle) (f *follower, torn bool, err error) {
+	f = s.follower()
+	info, err := h.Reload(ctx, f)
+	return f, info.Torn, err
+}
+
+// attachment is the bare one, with the selection of the startup.
+func (s *Service) attachment(h handle, f *follower) *Attachment {
+	return &Attachment{service: s, handle: h, follower: f, selection: s.opts.Startup, notices: []string{}}
+}
+
 // admit judges what was read, in the order of storage.md 8.1, and makes the
 // attachment. It does not release the handle.
-func (s *Service) admit(ctx context.Context, id string, h Handle, f *follower, torn bool) (*Attachment, error) {
-	a := &Attachment{service: s, id: id, handle: h, follower: f, selection: s.opts.Startup, notices: []string{}}
+func (s *Service) admit(ctx context.Context, h handle, f *follower, torn bool) (*Attachment, error) {
+	a := s.attachment(h, f)
 	facts := &f.now.facts
 	if err := canceled(ctx); err != nil {
 		return nil, err
@@ -154,7 +144,7 @@ func (s *Service) admit(ctx context.Context, id string, h Handle, f *follower, t
 		return nil, err
 	}
 	if err := h.Unchanged(ctx); err != nil {
-		return nil, fmt.Errorf("compare session again: %w", mapped(err))
+		return nil, fmt.Errorf("compare session again: %w", err)
 	}
 	return a, nil
 }
@@ -177,7 +167,7 @@ func (s *Service) Page(ctx context.Context, dst []byte, id, revision, cursor str
 	switch {
 	case a == nil:
 		return nil, ErrMissing
-	case a.id != id:
+	case a.ID() != id:
 		return nil, ErrOtherSession
 	}
 	page, err := a.history.Locate(cursor)
@@ -207,28 +197,5 @@ func (s *Service) Close() error {
 }
 
 func (s *Service) follower() *follower {
-	return newFollower(func() *state {
-		return &state{history: history.New(s.opts.NewID), places: places{fs: s.opts.FS, home: s.opts.Cwd}}
-	})
-}
-
-// canceled returns the cause of an ended context.
-func canceled(ctx context.Context) error {
-	if ctx.Err() == nil {
-		return nil
-	}
-	return fmt.Errorf("session operation: %w", context.Cause(ctx))
-}
-
-// mapped turns the errors of the packages below into those of this one.
-func mapped(err error) error {
-	for _, r := range []struct{ from, to error }{
-		{history.ErrInvalid, ErrInvalid}, {history.ErrLimit, ErrLimit}, {history.ErrContent, ErrContent},
-		{history.ErrStale, ErrStale}, {history.ErrCursor, ErrCursor},
-	} {
-		if errors.Is(err, r.from) {
-			return fmt.Errorf("%w: %v", r.to, err)
-		}
-	}
-	return err
+	return &follower{&state{history: history.New(s.opts.NewID), places: places{fs: s.opts.FS, home: s.opts.Cwd}}}
 }

@@ -22,7 +22,7 @@ type fakeStore struct {
 	files map[string][]session.Record
 	torn  map[string]bool
 	owned map[string]int
-	fail  error // of the next open or read
+	made  int
 	onEnd func()
 }
 
@@ -38,61 +38,74 @@ func (s *fakeStore) take(id string) (*fakeHandle, error) {
 	return &fakeHandle{store: s, id: id}, nil
 }
 
-func (s *fakeStore) Create(_ context.Context, id string, fold session.Fold) (Handle, error) {
-	h, err := s.take(id)
+func (s *fakeStore) create(context.Context) (handle, error) {
+	s.made++
+	h, err := s.take(fmt.Sprint("new", s.made))
 	if err != nil {
 		return nil, err
 	}
-	h.fold = fold
 	return h, nil
 }
 
-func (s *fakeStore) Open(ctx context.Context, id string, fold session.Fold) (Handle, bool, error) {
+func (s *fakeStore) open(ctx context.Context, id string, fold session.Fold) (handle, session.ReadInfo, error) {
 	if _, ok := s.files[id]; !ok {
-		return nil, false, ErrMissing
+		return nil, session.ReadInfo{}, ErrMissing
 	}
 	h, err := s.take(id)
 	if err != nil {
-		return nil, false, err
+		return nil, session.ReadInfo{}, err
 	}
-	h.fold = fold
-	torn, err := h.Read(ctx, fold)
+	info, err := h.Reload(ctx, fold)
 	if err != nil {
-		return nil, false, errors.Join(err, h.Close())
+		return nil, info, errors.Join(err, h.Close())
 	}
-	return h, torn, nil
+	return h, info, nil
 }
 
 // fakeHandle compares files by their number of records.
 type fakeHandle struct {
 	store  *fakeStore
 	id     string
-	fold   session.Fold
+	folds  []session.Fold
 	seen   int
+	stale  bool
 	closed bool
 }
 
-func (h *fakeHandle) Read(_ context.Context, fold session.Fold) (bool, error) {
+func (h *fakeHandle) ID() string { return h.id }
+
+func (h *fakeHandle) Follow(f session.Fold) { h.folds = append(h.folds, f) }
+
+func (h *fakeHandle) Reload(_ context.Context, folds ...session.Fold) (session.ReadInfo, error) {
 	recs, ok := h.store.files[h.id]
 	if !ok {
-		return false, ErrMissing
+		return session.ReadInfo{}, ErrMissing
 	}
 	for i, r := range recs {
 		r.Index = i
-		if err := fold.Apply(r); err != nil {
-			return false, err
+		for _, f := range folds {
+			if err := f.Apply(r); err != nil {
+				return session.ReadInfo{}, err
+			}
 		}
 	}
-	h.seen = len(recs)
+	h.seen, h.stale = len(recs), false
 	if h.store.onEnd != nil {
 		h.store.onEnd()
 	}
-	return h.store.torn[h.id], h.store.fail
+	return session.ReadInfo{Torn: h.store.torn[h.id]}, nil
 }
 
-func (h *fakeHandle) Unchanged(context.Context) error {
+func (h *fakeHandle) Unchanged(ctx context.Context) error {
+	if h.stale {
+		return ErrStale
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if len(h.store.files[h.id]) != h.seen {
-		return errors.New("changed")
+		h.stale = true
+		return ErrStale
 	}
 	return nil
 }
@@ -113,8 +126,10 @@ func (h *fakeHandle) append(t *testing.T, recs ...session.Record) {
 		r.Index = len(h.store.files[h.id])
 		h.store.files[h.id] = append(h.store.files[h.id], r)
 		h.seen++
-		if err := h.fold.Apply(r); err != nil {
-			t.Fatal(err)
+		for _, f := range h.folds {
+			if err := f.Apply(r); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
@@ -132,11 +147,13 @@ var startup = provider.Selection{Provider: "start", Model: "start-model", Level:
 func newService(t *testing.T, store *fakeStore) *Service {
 	t.Helper()
 	n := 0
-	return New(Options{
-		Store: store, FS: newHome(t), Cwd: "/w", Startup: startup,
+	s := New(Options{
+		FS: newHome(t), Cwd: "/w", Startup: startup,
 		Models: fakeModels{map[string]bool{"p": true, "openai-codex": true, "claude-code": true}, map[string]bool{"p/m": true, "unready/m": true, "openai-codex/gpt-5.6-sol": true, "claude-code/m": true}},
 		NewID:  func() string { n++; return fmt.Sprintf("id%d", n) },
 	})
+	s.store = store
+	return s
 }
 
 func record(kind session.Kind, payload string) session.Record {
@@ -304,10 +321,10 @@ func TestPageErrors(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("stopped")
 	cancel(cause)
-	store.files["s"] = append(store.files["s"], question)
 	if _, err := s.Page(ctx, nil, "s", a.Revision(), ""); !errors.Is(err, cause) {
 		t.Errorf("cancelled: %v", err)
 	}
+	store.files["s"] = append(store.files["s"], question)
 	if _, err := s.Page(t.Context(), nil, "s", a.Revision(), ""); !errors.Is(err, ErrStale) {
 		t.Errorf("changed: %v", err)
 	}
@@ -340,7 +357,7 @@ func TestStaleForGood(t *testing.T) {
 		t.Error(d)
 	}
 	// Records appended from now on reach the new folds.
-	b.Handle().(*fakeHandle).append(t, question, answer)
+	b.handle.(*fakeHandle).append(t, question, answer)
 	if _, err := b.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +397,7 @@ func TestTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := a.Handle().(*fakeHandle)
+	h := a.handle.(*fakeHandle)
 	old := a.Revision()
 	h.append(t, question)
 	id, revision, err := a.InputSnapshot(t.Context())
@@ -412,11 +429,11 @@ func TestTurnOverTheLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := a.Revision()
-	a.Handle().(*fakeHandle).append(t, question)
+	a.handle.(*fakeHandle).append(t, question)
 	if _, _, err := a.InputSnapshot(t.Context()); !errors.Is(err, ErrLimit) {
 		t.Errorf("input: %v", err)
 	}
-	a.Handle().(*fakeHandle).append(t, answer, question)
+	a.handle.(*fakeHandle).append(t, answer, question)
 	if _, err := a.Refresh(t.Context()); !errors.Is(err, ErrLimit) {
 		t.Errorf("refresh: %v", err)
 	}
@@ -442,7 +459,7 @@ func TestTornTail(t *testing.T) {
 	if got := texts(t, s); got[0] != "false" || len(got) != 4 {
 		t.Errorf("opened again: %v", got)
 	}
-	s.Current().Handle().(*fakeHandle).append(t, record(session.KindDiagnostic, `{"message":"set aside"}`), question, answer)
+	s.Current().handle.(*fakeHandle).append(t, record(session.KindDiagnostic, `{"message":"set aside"}`), question, answer)
 	if _, err := s.Current().Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
