@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/user"
 	"runtime"
 	"time"
 
 	"magicode/internal/attach"
+	"magicode/internal/config"
 	"magicode/internal/lease"
 	"magicode/internal/prompt"
 	"magicode/internal/redact"
@@ -38,7 +40,7 @@ type agent struct {
 func (a *agent) Start(ctx context.Context) (server.Runtime, server.Info, error) {
 	snap, info, err := startup.Start(ctx, startup.Env{
 		FS: a.fs, Locks: a.leases, Lookup: a.lookup, Now: time.Now, CWD: a.cwd, PID: os.Getpid(), UID: os.Geteuid(),
-		PasswordHome: passwordHome, Telemetry: a.tel,
+		PasswordHome: passwordHome, Telemetry: a.tel, Connect: refuseServers,
 	})
 	shown := server.Info{ContextID: info.ContextID, Provider: shownName(info.Provider), Model: shownName(info.Model)}
 	a.tel.Start(info.Telemetry)
@@ -48,6 +50,11 @@ func (a *agent) Start(ctx context.Context) (server.Runtime, server.Info, error) 
 	a.runtime = a.assemble(snap)
 	return a.runtime, shown, nil
 }
+
+// errNoMCP: a server that the user has approved is never left out silently.
+var errNoMCP = errors.New("this version cannot connect MCP servers; revoke their approval to start without them")
+
+func refuseServers(context.Context, []config.MCPServer) (io.Closer, error) { return nil, errNoMCP }
 
 // shownName is a provider's or model's name if it is safe to show, else "".
 func shownName(name string) string {

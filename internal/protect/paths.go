@@ -45,6 +45,8 @@ func (w *walker) zoneOf(p string) zone {
 		return zoneWorkspace
 	case within(w.place.Workspace, p):
 		return zoneInside
+	case w.place.Home != "" && (within(w.place.Home, p) || within(p, w.place.Home)), within(p, w.place.Workspace):
+		return zoneOutside // also where a home lies below a temporary folder
 	case within("/tmp", p) && p != "/tmp", within("/var/tmp", p) && p != "/var/tmp":
 		return zoneScratch
 	}

@@ -93,13 +93,14 @@ func (p *response) flushText() {
 	}
 }
 
+// providerNotice tells what the provider noticed about its own response. A
+// recovery is worth a record; that a gateway names its model differently is in
+// the stream trace already and would stand in the history of every turn.
 func (p *response) providerNotice(ev provider.Event) error {
-	level := "info"
-	if ev.Warning {
-		level = "warning"
+	if !ev.Warning {
+		p.run.rec.later(session.Event{Kind: session.KindDiagnostic, Payload: map[string]any{
+			"category": "provider_response_identity", "level": "info", "message": ev.Text}})
 	}
-	p.run.rec.later(session.Event{Kind: session.KindDiagnostic, Payload: map[string]any{
-		"category": "provider_response_identity", "level": level, "message": ev.Text}})
 	return p.run.Sink.Emit(p.ctx, Notice{Summary: ev.Text})
 }
 
