@@ -69,3 +69,17 @@ bench: ## all benchmarks, five rounds, into bench/out/bench.txt
 .PHONY: bench-quick
 bench-quick: ## every benchmark once, as a check that it runs
 	go test -run '^$$' -bench . -benchtime 1x ./bench/...
+
+# What the black-box kit beside the project must show. One line per run of it.
+.PHONY: kit
+kit: build ## the conformance kit, where it stands beside the project
+	@if [ ! -f $(KIT)/run.py ]; then echo "no conformance kit beside the project: skipped"; exit 0; fi; \
+	bad=0; \
+	run() { echo "== kit $$*"; python3 $(KIT)/run.py --retry 1 --bin $(BIN) "$$@" || bad=1; }; \
+	run --match transport.; \
+	run --match startup. --skip skill --skip mcp --skip one_call --skip hook --skip profiles --skip credentials; \
+	run --match turns. --skip code_mode --skip nested --skip subagents --skip hash_edit --skip compact --skip titles --skip reasoning; \
+	run --match sessions. --skip budgets --skip saved_selection --skip scope --skip snapshot_follows; \
+	for c in allow_once deny_has_no_effect cancel_while_pending end_of_input_while_pending shutdown_while_pending expiry_denies; do run --match approvals.$$c; done; \
+	for c in no_reconciliation burst_of_deltas termination_signal fifo redirects; do run --match $$c; done; \
+	exit $$bad
