@@ -12,7 +12,8 @@ import (
 
 // Attachment is a session that the child owns: its handle, what it runs with,
 // and the one history snapshot that clients page through. Like the service, it
-// is used from one goroutine at a time.
+// is used from one goroutine at a time; records may be appended meanwhile from
+// others.
 type Attachment struct {
 	service  *Service
 	handle   handle
@@ -49,18 +50,23 @@ func (a *Attachment) Selection() provider.Selection { return a.selection }
 func (a *Attachment) Select(sel provider.Selection) { a.selection = sel }
 
 // Scope is the ceiling of a delegated session, nil for any other.
-func (a *Attachment) Scope() *Scope { return a.follower.now.facts.scope }
+func (a *Attachment) Scope() *Scope { return a.facts().scope }
 
 // Title is the session's title, "" when it has none.
-func (a *Attachment) Title() string { return a.follower.now.facts.title }
+func (a *Attachment) Title() string { return a.facts().title }
 
 // Prompts is the number of inputs so far, automatic ones included: the number
 // of the turn that is open or was last.
-func (a *Attachment) Prompts() int { return a.follower.now.facts.prompts }
+func (a *Attachment) Prompts() int { return a.facts().prompts }
 
 // TerminalRecorded reports whether the file says how the last turn ended
 // (runner.md 23).
-func (a *Attachment) TerminalRecorded() bool { return !a.follower.now.facts.owed }
+func (a *Attachment) TerminalRecorded() bool { return !a.facts().owed }
+
+func (a *Attachment) facts() facts {
+	f, _ := a.follower.facts() // an error was dealt with when the session was opened
+	return f
+}
 
 // Check is nil while the history snapshot describes the file. Once it does not,
 // it never does again (protocol: invalidation stays sticky). It costs a stat
@@ -84,7 +90,7 @@ func (a *Attachment) Check(ctx context.Context) error {
 // InputSnapshot projects the input that was just stored: the id of the last
 // user message and the revision it was seen in. That snapshot is thrown away.
 func (a *Attachment) InputSnapshot(ctx context.Context) (messageID, revision string, err error) {
-	if a.follower.now.gap {
+	if a.follower.gap() {
 		if err := a.Rebase(ctx); err != nil {
 			return "", "", err
 		}
@@ -118,21 +124,22 @@ func (a *Attachment) Rebase(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read session again: %w", err)
 	}
-	if f.now.err != nil {
-		return f.now.err
+	if _, err := f.facts(); err != nil {
+		return err
 	}
 	if torn {
-		f.now.history.SetTorn()
+		f.setTorn()
 	}
+	next := f.state()
 	// A prompt from before the checkpoint still waits for its end.
-	f.now.facts.owed = f.now.facts.owed || a.follower.now.facts.owed
-	a.follower.now = f.now
+	next.facts.owed = next.facts.owed || a.facts().owed
+	a.follower.swap(next)
 	return nil
 }
 
 // resume makes the folds agree with the file where they may not.
 func (a *Attachment) resume(ctx context.Context) error {
-	if a.follower.now.gap {
+	if a.follower.gap() {
 		return a.Rebase(ctx)
 	}
 	if a.TerminalRecorded() && !a.knownStale() {
@@ -163,7 +170,7 @@ func (a *Attachment) snap() error {
 }
 
 func (a *Attachment) take() (*history.Snapshot, error) {
-	s, err := a.follower.now.history.Snapshot(a.service.opts.NewID())
+	s, err := a.follower.snapshot(a.service.opts.NewID())
 	if err != nil {
 		return nil, fmt.Errorf("project session: %w", mapped(err))
 	}

@@ -88,12 +88,13 @@ func (s *Service) reopen(ctx context.Context, old *Attachment) (*Attachment, err
 			return nil, err
 		}
 	}
-	f.now.places.recheck()
+	f.state().places.recheck()
 	a, err := s.admit(ctx, old.handle, f, torn)
 	if err != nil {
 		return nil, err
 	}
-	old.follower.now, a.follower = f.now, old.follower // the handle goes on feeding the one it knows
+	old.follower.swap(f.state())
+	a.follower = old.follower // the handle goes on feeding the one it knows
 	s.current = a
 	return a, nil
 }
@@ -115,17 +116,18 @@ func (s *Service) attachment(h handle, f *follower) *Attachment {
 // attachment. It does not release the handle.
 func (s *Service) admit(ctx context.Context, h handle, f *follower, torn bool) (*Attachment, error) {
 	a := s.attachment(h, f)
-	facts := &f.now.facts
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
-	if f.now.places.mismatch {
+	places := &f.state().places
+	if places.mismatch {
 		return nil, ErrCwdMismatch
 	}
-	if f.now.err != nil {
-		return nil, f.now.err
+	facts, err := f.facts()
+	if err != nil {
+		return nil, err
 	}
-	if !f.now.places.any && h.Durable() {
+	if !places.any && h.Durable() {
 		a.notices = append(a.notices, NoticeCwdUnverified)
 	}
 	if facts.hasSaved {
@@ -135,7 +137,7 @@ func (s *Service) admit(ctx context.Context, h handle, f *follower, torn bool) (
 		}
 	}
 	if torn {
-		f.now.history.SetTorn()
+		f.setTorn()
 	}
 	if err := a.snap(); err != nil {
 		return nil, err
@@ -197,5 +199,5 @@ func (s *Service) Close() error {
 }
 
 func (s *Service) follower() *follower {
-	return &follower{&state{history: history.New(s.opts.NewID), places: places{fs: s.opts.FS, home: s.opts.Cwd}}}
+	return &follower{now: &state{history: history.New(s.opts.NewID), places: places{fs: s.opts.FS, home: s.opts.Cwd}}}
 }

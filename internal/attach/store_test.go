@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -454,5 +455,33 @@ func TestRefreshReadsNothing(t *testing.T) {
 	end()
 	if _, err := a.Refresh(ended); err != nil {
 		t.Errorf("a refresh looked at the file: %v", err)
+	}
+}
+
+// TestAppendsFromOthers: a title may be stored while the attachment is looked
+// at (the race detector judges).
+func TestAppendsFromOthers(t *testing.T) {
+	r := newRig(t, "/w")
+	a, err := r.svc.Create(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.append(a, session.KindUserInput, `{"text":"Q"}`)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range 20 {
+			if _, err := a.Handle().Append(t.Context(), session.Ordered, session.Event{Kind: session.KindSessionTitle, Payload: json.RawMessage(`{"title":"T"}`)}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 20 {
+		if _, _, err := a.InputSnapshot(t.Context()); err != nil || a.Prompts() != 1 || a.TerminalRecorded() || a.Scope() != nil {
+			t.Errorf("%v", err)
+		}
+	}
+	wg.Wait()
+	if a.Title() != "T" {
+		t.Errorf("title %q", a.Title())
 	}
 }

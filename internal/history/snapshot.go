@@ -1,6 +1,7 @@
 package history
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,6 +75,7 @@ func wellFormed(s string) bool {
 // returns the extended slice. page must be one that Locate returned.
 func (s *Snapshot) AppendPage(dst []byte, sessionID string, page int) []byte {
 	last := page == len(s.pages)-1
+	dst = slices.Grow(dst, len(s.pages[page])+pageOverhead)
 	dst = append(dst, `{"complete":`...)
 	dst = strconv.AppendBool(dst, last && s.complete)
 	dst = append(dst, `,"entries":[`...)
