@@ -1,25 +1,27 @@
 package jsonscan
 
-import "unicode/utf8"
+import (
+	"math/bits"
+	"unicode/utf8"
+	"unsafe"
+)
 
 const hexDigits = "0123456789abcdef"
 
 // AppendString appends s as a JSON string in quotes. It escapes the quote, the
-// backslash, control characters, and U+2028 and U+2029 (decision 14); invalid
-// UTF-8 becomes U+FFFD; nothing else is escaped.
+// backslash, control characters, and U+2028 and U+2029 (decision 14); each byte
+// of invalid UTF-8 becomes U+FFFD; nothing else is escaped.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
-	for i := 0; i < len(s); {
+	for i := unescaped(s, 0); i < len(s); i = unescaped(s, i) {
 		size, width := measure(s, i)
-		if size == width {
-			i += size
-			continue
+		if size != width {
+			dst = append(dst, s[start:i]...)
+			dst = appendEscape(dst, s[i:i+size])
+			start = i + size
 		}
-		dst = append(dst, s[start:i]...)
-		dst = appendEscape(dst, s[i:i+size])
 		i += size
-		start = i
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
@@ -27,13 +29,30 @@ func AppendString(dst []byte, s string) []byte {
 
 // EscapedLen returns the number of bytes between the quotes of AppendString.
 func EscapedLen(s string) int {
-	n := 0
-	for i := 0; i < len(s); {
+	n := len(s)
+	for i := unescaped(s, 0); i < len(s); i = unescaped(s, i) {
 		size, width := measure(s, i)
+		n += width - size
 		i += size
-		n += width
 	}
 	return n
+}
+
+// unescaped returns the index of the first byte at or after i that is not
+// printable ASCII which stands for itself, or len(s).
+func unescaped(s string, i int) int {
+	b := unsafe.Slice(unsafe.StringData(s), len(s))
+	for len(b)-i >= 8 {
+		w := load(b, i)
+		if m := (special(w) | w) & highs; m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+		i += 8
+	}
+	for i < len(b) && b[i] < utf8.RuneSelf && widths[b[i]] == 1 {
+		i++
+	}
+	return i
 }
 
 // measure returns the bytes that the character at i takes in s and on the

@@ -67,12 +67,11 @@ func (c *counter) outside(i int) int {
 	if !c.within(data[i:i+n], depth) {
 		return -1
 	}
-	up, down := 0, 0
 	for _, b := range data[i : i+n] {
-		u, d := brackets(uint64(b))
-		up, down = up+u, down+d
+		up, down := brackets(uint64(b))
+		depth += up - down
 	}
-	c.depth = depth + up - down
+	c.depth = depth
 	return i + n
 }
 

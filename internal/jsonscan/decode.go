@@ -97,7 +97,7 @@ func appendText(dst, b []byte, lenient bool) ([]byte, bool) {
 	start := len(dst)
 	for {
 		j := bytes.IndexByte(b, '\\')
-		if j < 0 {
+		if j < 0 || j == len(b)-1 {
 			return append(dst, b...), true
 		}
 		dst, b = append(dst, b[:j]...), b[j:]

@@ -42,8 +42,10 @@ func (s *scanner) fraction(start, i int) int {
 		if i >= len(data) || !digit(data[i]) {
 			return s.failHere(ErrSyntax, i)
 		}
+		first := i
 		i = digits(data, i)
-		large = true // perhaps
+		// Two digits shift the point by 99 places at most.
+		large = i-first > 2 || i-start > maxExponent-100
 	}
 	if large && !s.AnyNumber && overflows(data[start:i]) {
 		return s.failHere(ErrNumber, i)

@@ -104,8 +104,11 @@ func (s *scanner) container(i int) int {
 				k = k<<1 | uint64(^c>>5)&1
 				continue
 			}
-			if i++; k == 1 && s.words == 0 {
-				return i
+			if i++; k == 1 {
+				if s.words == 0 {
+					return i
+				}
+				k = s.shallower()
 			}
 		case digit(c) && c != '0':
 			end := digits(data, i)
@@ -149,8 +152,7 @@ func (s *scanner) closing(i int, k uint64) (behind int, word uint64) {
 		if s.words == 0 {
 			return i, k
 		}
-		s.words--
-		k, s.limit = s.outer[s.words], s.wordLimit()
+		k = s.shallower()
 	}
 }
 
@@ -175,6 +177,13 @@ func (s *scanner) deeper(i int, k uint64) (word uint64) {
 	s.words++
 	s.limit = s.wordLimit()
 	return 1
+}
+
+// shallower takes back the word that deeper put aside last.
+func (s *scanner) shallower() (word uint64) {
+	s.words--
+	s.limit = s.wordLimit()
+	return s.outer[s.words]
 }
 
 // fail refuses what is at the index at, inside of the containers in k.

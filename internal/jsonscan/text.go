@@ -2,10 +2,10 @@ package jsonscan
 
 import "math/bits"
 
-// word looks at the 8 bytes at i as special does. If there are fewer, the first
-// one is special.
+// word looks at the 8 bytes at i as special does. If there is no byte behind
+// them, the first one is special.
 func word(data []byte, i int) uint64 {
-	if len(data)-i < 8 {
+	if len(data)-i <= 8 {
 		return highs
 	}
 	return special(load(data, i))
