@@ -1,6 +1,7 @@
 package find
 
 import (
+	"bytes"
 	"cmp"
 	"container/heap"
 	"slices"
@@ -41,16 +42,24 @@ func compare(a, b hit) int {
 // ranking keeps the best hits and counts all. The worst kept one is on top of
 // the heap.
 type ranking struct {
-	tokens []string
+	tokens [][]byte // lower-cased
 	keep   int
 	total  int
 	hits   []hit
+	lower  []byte // the path at hand, reused
 }
 
-func newRanking(tokens []string, keep int) *ranking { return &ranking{tokens: tokens, keep: keep} }
+func newRanking(tokens []string, keep int) *ranking {
+	r := &ranking{keep: keep}
+	for _, t := range tokens {
+		r.tokens = append(r.tokens, []byte(t))
+	}
+	return r
+}
 
 func (r *ranking) offer(e ignore.Entry) {
-	score, ok := scoreOf(strings.ToLower(e.Path), r.tokens)
+	r.lower = appendLower(r.lower[:0], e.Path)
+	score, ok := scoreOf(r.lower, r.tokens)
 	if !ok {
 		return
 	}
@@ -79,13 +88,28 @@ func (r *ranking) Push(x any)         { r.hits = append(r.hits, x.(hit)) }
 // Pop is never used: hits only replace each other.
 func (r *ranking) Pop() any { panic("find: a ranking only grows") }
 
+// appendLower is strings.ToLower without an allocation for ASCII.
+func appendLower(b []byte, s string) []byte {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			return append(b[:len(b)-i], strings.ToLower(s)...)
+		}
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
 // scoreOf adds up what each word is worth; ok is false if one does not occur.
-func scoreOf(path string, tokens []string) (score int, ok bool) {
+func scoreOf(path []byte, tokens [][]byte) (score int, ok bool) {
 	for _, t := range tokens {
-		if i := strings.Index(path, t); i >= 0 {
+		if i := bytes.Index(path, t); i >= 0 {
 			score += substringScore - i
 		} else if subsequence(path, t) {
-			score += utf8.RuneCountInString(t)
+			score += utf8.RuneCount(t)
 		} else {
 			return 0, false
 		}
@@ -93,14 +117,16 @@ func scoreOf(path string, tokens []string) (score int, ok bool) {
 	return score, true
 }
 
-// subsequence reports whether the characters of t occur in path in order.
-func subsequence(path, t string) bool {
-	for _, c := range t {
-		i := strings.IndexRune(path, c)
+// subsequence reports whether the characters of t occur in path in order. Both
+// are UTF-8, so whole characters are found by their bytes.
+func subsequence(path, t []byte) bool {
+	for len(t) > 0 {
+		_, n := utf8.DecodeRune(t)
+		i := bytes.Index(path, t[:n])
 		if i < 0 {
 			return false
 		}
-		path = path[i+utf8.RuneLen(c):]
+		path, t = path[i+n:], t[n:]
 	}
 	return true
 }

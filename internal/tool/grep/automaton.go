@@ -1,6 +1,7 @@
 package grep
 
 import (
+	"bytes"
 	"encoding/binary"
 	"regexp/syntax"
 	"slices"
@@ -59,11 +60,13 @@ func (a *automaton) classify() {
 			mark(n.lo, n.hi)
 		}
 	}
+	mark('\n', '\n')
 	if a.prog.words {
 		mark('0', '9')
 		mark('A', 'Z')
 		mark('_', '_')
 		mark('a', 'z')
+		mark(0x80, 0xbf)
 	}
 	class := 0
 	a.example = []byte{0}
@@ -86,9 +89,7 @@ func (a *automaton) reset() {
 
 // matches reports whether the line, valid UTF-8 without its end, matches.
 func (a *automaton) matches(line []byte) bool {
-	if len(a.states) > maxStates {
-		a.reset()
-	}
+	a.room()
 	s := a.begin
 	for _, b := range line {
 		t := a.table[int(s)+int(a.classes[b])]
@@ -103,6 +104,55 @@ func (a *automaton) matches(line []byte) bool {
 		s = t
 	}
 	return a.ends(s)
+}
+
+// room starts anew when there are too many states. Numbers of states do not
+// live on.
+func (a *automaton) room() {
+	if len(a.states) > maxStates {
+		a.reset()
+	}
+}
+
+// find returns an index on the first line that matches, at or after from, which
+// is the start of a line; -1 if there is none. The data is valid UTF-8 with LF
+// line ends. It is matches over many lines in one loop.
+func (a *automaton) find(data []byte, from int) int {
+	a.room()
+	s, table, classes := a.begin, a.table, &a.classes
+	for i := from; i < len(data); i++ {
+		t := table[int(s)+int(classes[data[i]])]
+		if t < firstState {
+			if t == stateUnknown {
+				if len(a.states) > maxStates {
+					return a.findSlowly(data, i)
+				}
+				t = a.step(s, classes[data[i]])
+				table = a.table
+			}
+			if t < firstState {
+				return i
+			}
+		}
+		s = t
+	}
+	if len(data) > from && data[len(data)-1] != '\n' && a.ends(s) {
+		return len(data) - 1
+	}
+	return -1
+}
+
+// findSlowly goes on after the states ran out, line by line, which may start
+// anew before each.
+func (a *automaton) findSlowly(data []byte, at int) int {
+	for start := bytes.LastIndexByte(data[:at], '\n') + 1; start < len(data); {
+		end, next := lineEnd(data, start)
+		if a.matches(data[start:end]) {
+			return start
+		}
+		start = next
+	}
+	return -1
 }
 
 // state returns the premultiplied number of a state, making it if it is new.
@@ -135,8 +185,17 @@ func (a *automaton) step(s int32, class uint8) int32 {
 	from := &a.states[int(s)/a.stride]
 	b := a.example[class]
 	word := isWord(b)
+	holds := boundary(from.lastWord != word)
+	if b&0xc0 == 0x80 { // within a character there is no place to look at
+		holds = 0
+	}
 	t := int32(stateMatch)
-	if !a.follow(from, boundary(from.lastWord != word)) {
+	switch {
+	case b == '\n': // in find only: the line ends, and the next one begins
+		if !a.ends(s) {
+			t = a.begin
+		}
+	case !a.follow(from, holds):
 		a.next.clear()
 		for _, p := range a.set.list {
 			if n := &a.prog.nodes[p]; n.kind == nodeByte && n.lo <= b && b <= n.hi {

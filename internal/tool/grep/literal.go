@@ -11,19 +11,19 @@ import (
 // the automaton is quicker.
 const maxLiterals = 8
 
+// text is one literal. With fold it stands for any letter case: then it is
+// lower-case ASCII without k and s, which have relatives outside of ASCII.
+type text struct {
+	s    string
+	fold bool
+}
+
 // required returns literals of which every match contains at least one, and
 // whether containing one is already a match. nil: there are none.
-func required(re *syntax.Regexp) (lits []string, whole bool) {
+func required(re *syntax.Regexp) (lits []text, whole bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
-		if re.Flags&syntax.FoldCase != 0 {
-			return nil, false
-		}
-		s := string(re.Rune)
-		if strings.ContainsAny(s, "\n\r") || strings.ContainsRune(s, utf8.RuneError) {
-			return nil, false
-		}
-		return []string{s}, true
+		return ofLiteral(re)
 	case syntax.OpCapture:
 		return required(re.Sub[0])
 	case syntax.OpPlus:
@@ -42,8 +42,28 @@ func required(re *syntax.Regexp) (lits []string, whole bool) {
 	return nil, false
 }
 
+func ofLiteral(re *syntax.Regexp) ([]text, bool) {
+	s := string(re.Rune)
+	if strings.ContainsAny(s, "\n\r") || strings.ContainsRune(s, utf8.RuneError) {
+		return nil, false
+	}
+	if re.Flags&syntax.FoldCase == 0 {
+		return []text{{s: s}}, true
+	}
+	best := ""
+	for _, part := range strings.FieldsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf || strings.ContainsRune("kKsS", r) }) {
+		if len(part) > len(best) {
+			best = part
+		}
+	}
+	if best == "" {
+		return nil, false
+	}
+	return []text{{strings.ToLower(best), true}}, len(best) == len(s)
+}
+
 // requiredOfAll takes the part of a sequence that is likely the rarest.
-func requiredOfAll(subs []*syntax.Regexp) (best []string, whole bool) {
+func requiredOfAll(subs []*syntax.Regexp) (best []text, whole bool) {
 	for _, sub := range subs {
 		if lits, _ := required(sub); better(lits, best) {
 			best = lits
@@ -52,7 +72,7 @@ func requiredOfAll(subs []*syntax.Regexp) (best []string, whole bool) {
 	return best, false
 }
 
-func requiredOfAny(subs []*syntax.Regexp) (all []string, whole bool) {
+func requiredOfAny(subs []*syntax.Regexp) (all []text, whole bool) {
 	whole = true
 	for _, sub := range subs {
 		lits, w := required(sub)
@@ -64,7 +84,7 @@ func requiredOfAny(subs []*syntax.Regexp) (all []string, whole bool) {
 	return all, whole
 }
 
-func better(a, b []string) bool {
+func better(a, b []text) bool {
 	if a == nil || b == nil {
 		return a != nil
 	}
@@ -74,10 +94,10 @@ func better(a, b []string) bool {
 	return len(a) < len(b)
 }
 
-func shortest(lits []string) int {
-	n := len(lits[0])
-	for _, s := range lits[1:] {
-		n = min(n, len(s))
+func shortest(lits []text) int {
+	n := len(lits[0].s)
+	for _, t := range lits[1:] {
+		n = min(n, len(t.s))
 	}
 	return n
 }
@@ -85,11 +105,12 @@ func shortest(lits []string) int {
 // literal is one text to look for.
 type literal struct {
 	text []byte
+	fold bool
 	rare int // index of the byte that is looked for first
 }
 
-func newLiteral(s string) literal {
-	l := literal{text: []byte(s)}
+func newLiteral(t text) literal {
+	l := literal{text: []byte(t.s), fold: t.fold}
 	for i := range l.text {
 		if rarity(l.text[i]) > rarity(l.text[l.rare]) {
 			l.rare = i
@@ -111,6 +132,9 @@ func rarity(b byte) int {
 // index finds the literal at or after from, or returns -1. When the rare byte
 // turns out to be frequent here, it falls back to the library.
 func (l *literal) index(data []byte, from int) int {
+	if l.fold {
+		return l.indexFold(data, from)
+	}
 	rareByte, n := l.text[l.rare], len(l.text)
 	tries := 0
 	for at := from + l.rare; at < len(data); {
@@ -133,4 +157,56 @@ func (l *literal) index(data []byte, from int) int {
 		}
 	}
 	return -1
+}
+
+// indexFold finds the literal in any letter case.
+func (l *literal) indexFold(data []byte, from int) int {
+	lower := l.text[l.rare]
+	upper := lower
+	if lower >= 'a' && lower <= 'z' {
+		upper -= 'a' - 'A'
+	}
+	from += l.rare
+	nextLower, nextUpper := seek(data, from, lower), len(data)
+	if upper != lower {
+		nextUpper = seek(data, from, upper)
+	}
+	for {
+		at := min(nextLower, nextUpper)
+		if at == len(data) {
+			return -1
+		}
+		if start := at - l.rare; start+len(l.text) <= len(data) && equalFold(data[start:start+len(l.text)], l.text) {
+			return start
+		}
+		if at == nextLower {
+			nextLower = seek(data, at+1, lower)
+		} else {
+			nextUpper = seek(data, at+1, upper)
+		}
+	}
+}
+
+// seek is bytes.IndexByte from an index on; the end of data if there is none.
+func seek(data []byte, from int, b byte) int {
+	if from >= len(data) {
+		return len(data)
+	}
+	if i := bytes.IndexByte(data[from:], b); i >= 0 {
+		return from + i
+	}
+	return len(data)
+}
+
+// equalFold compares with lower-case ASCII.
+func equalFold(data, lower []byte) bool {
+	for i, c := range data {
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
 }

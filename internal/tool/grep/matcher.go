@@ -29,8 +29,8 @@ func newMatcher(e *expression) *matcher {
 	lits, whole := required(re)
 	if len(lits) > 0 && len(lits) <= maxLiterals {
 		m.whole = whole
-		for _, s := range lits {
-			m.lits = append(m.lits, newLiteral(s))
+		for _, t := range lits {
+			m.lits = append(m.lits, newLiteral(t))
 		}
 	}
 	if m.whole {
@@ -75,6 +75,10 @@ func (m *matcher) scan(data []byte, valid bool, found func(span) bool) {
 		m.scanLiterals(data, valid, found)
 		return
 	}
+	if m.auto != nil && valid && bytes.IndexByte(data, '\r') < 0 {
+		m.scanRun(data, found)
+		return
+	}
 	number, start := 0, 0
 	for start < len(data) {
 		number++
@@ -83,6 +87,25 @@ func (m *matcher) scan(data []byte, valid bool, found func(span) bool) {
 			return
 		}
 		start = next
+	}
+}
+
+// scanRun lets the automaton run over all lines at once.
+func (m *matcher) scanRun(data []byte, found func(span) bool) {
+	number, next := 0, 0
+	for next < len(data) {
+		at := m.auto.find(data, next)
+		if at < 0 {
+			return
+		}
+		// The index may be that of the line feed itself.
+		start := next + bytes.LastIndexByte(data[next:at], '\n') + 1
+		number += bytes.Count(data[next:start], newline) + 1
+		var end int
+		end, next = lineEnd(data, start)
+		if !found(span{number, start, end, -1}) {
+			return
+		}
 	}
 }
 
