@@ -85,7 +85,7 @@ func (r *Reader) Buffered() bool {
 	} else {
 		r.scanned += n
 	}
-	return n >= 0 || r.end-r.from > localagent.MaxFrameBytes
+	return n >= 0 || r.pending != nil || r.end-r.from > localagent.MaxFrameBytes
 }
 
 // Partial returns how many bytes of a frame are there without its LF, once
