@@ -66,6 +66,13 @@ func (w *world) text() string {
 	return string(data)
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func ptr[T any](v T) *T { return &v }
 
 func oauth(access, refresh string, expires int64) Record {
@@ -462,6 +469,15 @@ func TestLockErrors(t *testing.T) {
 	w := newWorld(t)
 	busy := errors.New("busy")
 	w.Store.lock = func(context.Context, string, time.Duration) (func() error, error) { return nil, busy }
+	if f, err := w.Read(t.Context()); err != nil || f.Revision != 0 {
+		t.Errorf("nothing to read and nobody to wait for: %v", err)
+	}
+	must(t, vfs.Replace(w.fs, "/h/.auth.json.lock", []byte("pid=1\n"), 0o644))
+	if _, err := w.Read(t.Context()); !errors.Is(err, busy) || errors.Is(err, ErrInvalid) {
+		t.Errorf("a login in progress is not waited for: %v", err)
+	}
+	must(t, w.fs.Remove("/h/.auth.json.lock"))
+	w.put("{}")
 	if _, err := w.Read(t.Context()); !errors.Is(err, busy) || errors.Is(err, ErrInvalid) {
 		t.Error(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"path/filepath"
 	"time"
 
 	"magicode/internal/vfs"
@@ -44,11 +45,27 @@ func NewStore(fsys vfs.FS, path string, lock Acquire, now func() time.Time) *Sto
 // is a link, no regular file, open to others, too large or malformed gives
 // ErrInvalid.
 func (s *Store) Read(ctx context.Context) (f File, err error) {
+	if s.untouched() {
+		return File{}.clone(), nil
+	}
 	err = s.locked(ctx, func() error {
 		f, err = s.read()
 		return err
 	})
 	return f, err
+}
+
+// untouched: there is neither a file nor anybody who holds its lock and may be
+// about to make one. Then no lock file has to come and go just to read nothing,
+// which is most of a start's work for a user without stored credentials.
+func (s *Store) untouched() bool {
+	dir, name := filepath.Split(s.path)
+	for _, name := range []string{s.path, dir + "." + name + ".lock"} { // storage.md 12.2
+		if _, err := s.fs.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
 }
 
 // Put stores a provider's record. A login keeps the old refresh token where the

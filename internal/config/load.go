@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"context"
 
 	"magicode/internal/jsonscan"
@@ -45,7 +46,7 @@ func Load(ctx context.Context, env Env) (*Loaded, error) {
 	if l.global, err = parseDocument(l.Paths.Settings(), data); err != nil {
 		return l, err
 	}
-	l.Telemetry = []byte(l.global.root.Get("telemetry"))
+	l.Telemetry = bytes.Clone(l.global.root.Get("telemetry")) // not to hold the whole file
 	if data, err = readProject(env.FS, l.Paths); err != nil {
 		return l, err
 	}

@@ -125,10 +125,10 @@ func migrateAgents(fsys vfs.FS, root string) (bool, error) {
 	return false, &Error{File: old, Reason: "cannot be renamed to agents", Err: err}
 }
 
-// exists counts a dangling link as existing.
+// exists counts a dangling link as existing, and what cannot be looked at too.
 func exists(fsys vfs.FS, name string) bool {
 	_, err := fsys.Lstat(name)
-	return err == nil
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 func isDir(fsys vfs.FS, name string) bool {

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"bytes"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -91,24 +92,23 @@ func addSkill(fsys vfs.FS, dir string, found map[string]Skill) bool {
 		return false
 	}
 	name := filepath.Base(dir)
-	found[name] = Skill{Name: name, Description: describe(string(data)), Path: path}
+	found[name] = Skill{Name: name, Description: describe(data), Path: path}
 	return true
 }
 
 // describe finds the description in a flat front matter. Unlike a profile, a
-// skill without one is fine.
-func describe(text string) string {
-	rest, ok := strings.CutPrefix(strings.ReplaceAll(text, "\r\n", "\n"), fence)
-	if !ok {
-		return ""
-	}
-	for line := range strings.Lines(rest) {
-		line = strings.TrimRight(line, "\n")
-		if line == "---" {
-			return ""
+// skill without one is fine. Only the front matter is looked at: bodies are
+// long, and read when the model asks for them.
+func describe(text []byte) string {
+	for n := 0; len(text) > 0; n++ {
+		var line []byte
+		line, text, _ = bytes.Cut(text, []byte("\n"))
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		if bytes.Equal(line, []byte("---")) != (n == 0) {
+			return "" // no front matter, or its end
 		}
-		if value, ok := strings.CutPrefix(line, "description:"); ok {
-			return unquote(strings.TrimSpace(value))
+		if value, ok := bytes.CutPrefix(line, []byte("description:")); ok {
+			return unquote(string(bytes.TrimSpace(value)))
 		}
 	}
 	return ""
