@@ -50,9 +50,6 @@ func (c *calls) add(entry jsonscan.Value) error {
 		c.pending = append(c.pending, open)
 	}
 	c.last = open
-	if open.emitted {
-		return nil
-	}
 	return open.merge(id, name, args)
 }
 
@@ -137,7 +134,7 @@ func (c *calls) legacy(fn jsonscan.Value) error {
 		c.pending = append(c.pending, open)
 	}
 	name, args := fn.Get("name").LenientText(), fn.Get("arguments")
-	if open.emitted || open.repeats(legacyCallID, name, args) {
+	if open.repeats(legacyCallID, name, args) {
 		return nil
 	}
 	return open.merge("", name, args)

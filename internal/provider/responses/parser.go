@@ -100,7 +100,7 @@ func (p *Parser) Event(data []byte) error {
 	if err := p.common(e, data); err != nil {
 		return err
 	}
-	return p.dispatch(e, data)
+	return p.dispatch(e)
 }
 
 // common handles what any event may carry.
@@ -128,7 +128,7 @@ func (p *Parser) common(e event, data []byte) error {
 	return nil
 }
 
-func (p *Parser) dispatch(e event, data []byte) error {
+func (p *Parser) dispatch(e event) error {
 	if e.typ.Kind() != jsonscan.String {
 		return nil
 	}
