@@ -38,7 +38,13 @@ func verdictOf(frame []byte) verdict {
 	return verdict{ID: req.ID, HasID: true, Method: req.Method}
 }
 
-func TestParse(t *testing.T) {
+type parseTest struct {
+	name string
+	in   string
+	want verdict
+}
+
+func parseTests() []parseTest {
 	var (
 		frame    = verdict{Code: localagent.CodeInvalidFrame}
 		request  = verdict{Code: localagent.CodeInvalidRequest}
@@ -46,11 +52,7 @@ func TestParse(t *testing.T) {
 		ok       = verdict{ID: "r1", HasID: true, Method: "status"}
 		method   = func(m string) verdict { return verdict{ID: "r1", HasID: true, Method: m} }
 	)
-	tests := []struct {
-		name string
-		in   string
-		want verdict
-	}{
+	return []parseTest{
 		{"valid", valid, ok},
 		{"CR before LF", valid + "\r", ok},
 		{"white space", " \t\r{ \"protocol\" : \"magi-code.local-agent\" , \"version\" : 1 , \"id\" : \"r1\" , \"method\" : \"status\" , \"params\" : { } } ", ok},
@@ -189,7 +191,10 @@ func TestParse(t *testing.T) {
 		{"row 4 before row 5", strings.Replace(with(":1,", ":2,"), "r1", "a b", 1), request},
 		{"mismatch with an unknown method", strings.Replace(with(":1,", ":2,"), "status", "nope", 1), mismatch},
 	}
-	for _, tt := range tests {
+}
+
+func TestParse(t *testing.T) {
+	for _, tt := range parseTests() {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, verdictOf([]byte(tt.in))); diff != "" {
 				t.Errorf("frame %q (-want +got):\n%s", tt.in, diff)
