@@ -1,43 +1,61 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
-// headBytes is the length of the shortest beginning that tells formats from
+// headBytes is the length of the beginning that tells most formats from
 // ordinary words.
 const headBytes = 3
 
-func head(s string) int {
-	return int(s[0]&31) | int(s[1]&31)<<5 | int(s[2]&31)<<10
+// headBits is the size of the set of heads, as a power of two: of the words of
+// a text, one in a hundred is taken for a head that it is not.
+const headBits = 15
+
+// headOf returns the first bytes of s, the first one lowest.
+func headOf(s string) uint32 { return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 }
+
+// headHash maps the first bytes of a word, the first one lowest, to a place in
+// the set; what lies above headBytes does not count.
+func headHash(v uint32) uint32 {
+	return v << 8 * 0x9e3779b1 >> (32 - headBits)
+}
+
+// entry is a format in the list of its first byte.
+type entry struct {
+	head uint32 // its first bytes, 0 where it has fewer than headBytes
+	*format
 }
 
 var heads, formatsOf = makeHeads()
 
 // makeHeads returns the set of all heads, and the formats of each first byte.
-func makeHeads() (t [1 << 10]uint32, of [256][]uint16) {
+func makeHeads() (t [1 << (headBits - 5)]uint32, of [256][]entry) {
 	add := func(s string) {
-		h := head(s)
+		h := headHash(headOf(s))
 		t[h>>5] |= 1 << (h & 31)
 	}
-	for k, f := range formats {
-		of[f.prefix[0]] = append(of[f.prefix[0]], uint16(k))
-		for b := 0; len(f.prefix) < headBytes && b < 256; b++ {
+	for k := range formats {
+		f := &formats[k]
+		list := &of[f.prefix[0]]
+		if len(f.prefix) >= headBytes {
+			*list = append(*list, entry{headOf(f.prefix), f})
+			add(f.prefix)
+			continue
+		}
+		*list = append(*list, entry{0, f})
+		for b := 0; b < utf8.RuneSelf; b++ {
 			if classes[b]&f.set != 0 {
 				add(f.prefix + string(rune(b)))
 			}
 		}
-		if len(f.prefix) >= headBytes {
-			add(f.prefix)
-		}
 	}
-	add("bea")
-	add("beg")
+	add("BEG")
+	for _, b := range [...]string{"bea", "beA", "bEa", "bEA", "Bea", "BeA", "BEa", "BEA"} {
+		add(b)
+	}
 	return t, of
-}
-
-// isHead reports whether a key may begin like s, which has headBytes.
-func isHead(s string) bool {
-	h := head(s)
-	return heads[h>>5]>>(h&31)&1 != 0
 }
 
 // partialHead reports whether s, shorter than a head, may grow into one.
@@ -45,8 +63,8 @@ func partialHead(s string) bool {
 	if s[0]|0x20 == 'b' && (len(s) == 1 || s[1]|0x20 == 'e') {
 		return true
 	}
-	for _, k := range formatsOf[s[0]] {
-		p := formats[k].prefix
+	for _, f := range formatsOf[s[0]] {
+		p := f.prefix
 		if strings.HasPrefix(p, s) || strings.HasPrefix(s, p) {
 			return true
 		}

@@ -24,6 +24,9 @@ func (c *scan) hideValue(kind keyKind, v, end int) int {
 // hideOpenKey hides a value in which a private key block begins and does not end.
 func (c *scan) hideOpenKey(v, end int) int {
 	s := c.s
+	if strings.IndexByte(s[v:end], '-') < 0 {
+		return none
+	}
 	label := none
 	if strings.HasSuffix(s[v:end], "-----BEGIN") {
 		label = c.privateKeyIn(end)
@@ -53,7 +56,7 @@ func (c *scan) hangs(kind keyKind, v, end int) (from, stop int) {
 			return end, none
 		}
 		return from, stop
-	case dataHead(value):
+	case (end == len(c.s) || c.s[end] == ';') && dataHead(value):
 		return c.hangingData(end)
 	}
 	return end, none

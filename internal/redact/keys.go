@@ -24,7 +24,7 @@ const maxLookBack = 256
 // secretKeys are the names of rule 7: '_' stands for '_' or '-', '?' for one of
 // them or nothing.
 var secretKeys = []string{
-	"authorization", "bearer", "credential", "credentials", "aws?secret_access_key", "secret_access_key", "aws?session_token", "session_token",
+	"bearer", "credential", "credentials", "aws?secret_access_key", "secret_access_key", "aws?session_token", "session_token",
 	"secret_key", "exa?api?key", "api?key", "password", "passwd", "secret", "token", "access?token", "refresh?token", "auth?token", "id?token",
 	"client?secret", "account?id", "chatgpt?account?id",
 }
@@ -42,31 +42,28 @@ var weakKeys = []string{"sig", "signature", "auth", "pass", "key", "accesskey", 
 func (c *scan) keyBefore(i int) keyKind {
 	low := max(c.floor, i-maxLookBack)
 	j := c.skipBack(i, low)
-	if j <= low {
+	if j-low < 2 {
 		return noKey
 	}
-	if !keyTails[c.s[j-1]] {
-		return noKey
-	}
-	for _, k := range secretKeys {
-		if at := matchBack(c.s, low, j, k); at >= 0 && c.boundary(at) {
-			if k == "authorization" {
-				return authKey
-			}
-			return exactKey
+	for _, n := range namesOf[lastTwo(c.s[j-2], c.s[j-1])] {
+		at := matchBack(c.s, low, j, n.text)
+		if at < 0 {
+			continue
 		}
-	}
-	for _, k := range longEnds {
-		if at := matchBack(c.s, low, j, k); at > low && c.joint(at, low) {
-			if k == "key" && !c.strongKey(at, low) {
+		joined := at > low && c.joint(at, low)
+		switch n.kind {
+		case authKey, exactKey:
+			if c.boundary(at) {
+				return n.kind
+			}
+		case longKey:
+			if joined && (n.text != "key" || c.strongKey(at, low)) {
+				return longKey
+			}
+		case weakKey:
+			if joined || c.boundary(at) {
 				return weakKey
 			}
-			return longKey
-		}
-	}
-	for _, k := range weakKeys {
-		if at := matchBack(c.s, low, j, k); at >= 0 && (c.boundary(at) || at > low && c.joint(at, low)) {
-			return weakKey
 		}
 	}
 	return noKey
@@ -86,18 +83,32 @@ func (c *scan) strongKey(i, low int) bool {
 	return false
 }
 
-// keyTails are the last bytes of all names.
-var keyTails = makeKeyTails()
+// name is a name with its kind.
+type name struct {
+	text string
+	kind keyKind
+}
 
-func makeKeyTails() (t [256]bool) {
-	for _, names := range [][]string{secretKeys, longEnds, weakKeys} {
-		for _, n := range names {
-			t[n[len(n)-1]], t[n[len(n)-1]&^0x20] = true, true
+// namesOf holds the names by their last two letters.
+var namesOf = makeNames()
+
+func makeNames() (t [32 * 32][]name) {
+	add := func(kind keyKind, texts []string) {
+		for _, n := range texts {
+			h := lastTwo(n[len(n)-2], n[len(n)-1])
+			t[h] = append(t[h], name{n, kind})
 		}
 	}
-	t["\u017f"[1]] = true
+	add(authKey, []string{"authorization"})
+	add(exactKey, secretKeys)
+	add(longKey, longEnds)
+	add(weakKey, weakKeys)
+	long := lastTwo(0xc5, 0xbf) // the long s
+	t[long] = append(t[long], t[lastTwo('l', 's')]...)
 	return t
 }
+
+func lastTwo(a, b byte) int { return int(a&31)<<5 | int(b&31) }
 
 // skipBack goes back from a separator over blanks, a quote with its escapes,
 // and the bracket of an index, to the end of a name.

@@ -18,6 +18,7 @@ type scan struct {
 	out    []byte
 	copied int
 	floor  int  // end of the last replacement: looking back stops here
+	user   bool // that replacement is part of the user in a URL
 	final  bool // the text ends where s ends; otherwise more may come, and s ends with a whole character
 	loose  bool // a private key block went on behind a code fence
 	inside state
@@ -44,6 +45,7 @@ func (c *scan) end(v int) int {
 
 // hide replaces s[from:to].
 func (c *scan) hide(from, to int) {
+	c.user = c.afterUser(from)
 	c.out = append(append(c.out, c.s[c.copied:from]...), mark...)
 	c.copied, c.floor = to, to
 }
@@ -80,22 +82,19 @@ func (c *scan) plain(i int) int {
 		table = &looseKinds
 	}
 	for i < len(s) {
-		var next int
-		switch table[s[i]] {
-		case other:
+		kind := table[s[i]]
+		if kind == other {
 			i++
 			continue
-		case separator:
-			next = c.atSeparator(i)
-		case letter:
-			next = c.atWord(i)
-		case lineEnd:
-			next = c.atLine(i + 1)
 		}
-		if next < 0 {
-			if next == more {
-				next = ^i
+		if kind == letter && !c.mayStart(i) {
+			for i++; i < len(s) && kinds[s[i]] == letter; {
+				i++
 			}
+			continue
+		}
+		next := c.at(kind, i)
+		if next < 0 {
 			return next
 		}
 		if i = next; c.inside != plainText || c.loose && table != &looseKinds {
@@ -103,6 +102,38 @@ func (c *scan) plain(i int) int {
 		}
 	}
 	return i
+}
+
+// mayStart reports whether the word at i may be the beginning of a key. It is
+// the test that all words go through.
+func (c *scan) mayStart(i int) bool {
+	s := c.s
+	if i+headBytes >= len(s) {
+		return true
+	}
+	_ = s[i+headBytes]
+	h := headHash(uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24)
+	return heads[h>>5]>>(h&31)&1 != 0
+}
+
+// at looks at the byte of that kind at i and returns the place to go on from,
+// or ^p to wait with all from p on.
+func (c *scan) at(kind uint8, i int) int {
+	next := i
+	switch kind {
+	case separator:
+		next = c.atSeparator(i)
+	case letter:
+		return c.atWord(i)
+	case backslash:
+		next = c.atBackslash(i)
+	case lineEnd:
+		next = c.atLine(i + 1)
+	}
+	if next == more {
+		return ^i
+	}
+	return next
 }
 
 // tail holds back dashes that may become the head of a private key block.
@@ -122,6 +153,7 @@ const (
 	other = iota
 	separator
 	letter
+	backslash
 	lineEnd // only where a private key may go on
 )
 
@@ -133,7 +165,7 @@ func makeKinds() (t, loose [256]uint8) {
 			t[b] = letter
 		}
 	}
-	t[':'], t['='] = separator, separator
+	t[':'], t['='], t['\\'] = separator, separator, backslash
 	loose = t
 	loose['\n'] = lineEnd
 	return t, loose
@@ -142,12 +174,7 @@ func makeKinds() (t, loose [256]uint8) {
 // atWord looks at the word that starts at i. It returns the place to go on
 // from, or ^p to wait with all from p on.
 func (c *scan) atWord(i int) int {
-	end := c.keyAt(i)
-	if end == none && c.escape(i) && i+1 < len(c.s) && kinds[c.s[i+1]] == letter {
-		i++
-		end = c.keyAt(i)
-	}
-	switch {
+	switch end := c.keyAt(i); {
 	case end >= 0:
 		return end
 	case end == more:
@@ -159,13 +186,31 @@ func (c *scan) atWord(i int) int {
 	return i
 }
 
+// atBackslash looks at the word behind the escape at i.
+func (c *scan) atBackslash(i int) int {
+	s := c.s
+	if i+1 == len(s) || i+2 == len(s) && c.escape(i+1) {
+		return c.end(i + 1)
+	}
+	if !c.escape(i+1) || kinds[s[i+2]] != letter {
+		return i + 1
+	}
+	if end := c.keyAt(i + 1); end != none {
+		return end
+	}
+	if end := c.keyAt(i + 2); end != none {
+		return end
+	}
+	return i + 1
+}
+
 // keyAt hides the key that starts with the word at i.
 func (c *scan) keyAt(i int) int {
 	if s := c.s[i:]; len(s) < headBytes {
 		if !c.final && c.boundary(i) && partialHead(s) {
 			return more
 		}
-	} else if isHead(s) && c.boundary(i) {
+	} else if c.boundary(i) {
 		return c.token(i)
 	}
 	return none
@@ -212,8 +257,11 @@ func (c *scan) token(i int) int {
 			return end
 		}
 	}
-	for _, k := range formatsOf[s[0]] {
-		f := &formats[k]
+	head := headOf(s)
+	for _, f := range formatsOf[s[0]] {
+		if f.head != head && f.head != 0 {
+			continue
+		}
 		if len(s) < len(f.prefix) {
 			if !c.final && strings.HasPrefix(f.prefix, s) {
 				return more
@@ -223,7 +271,7 @@ func (c *scan) token(i int) int {
 		if !strings.HasPrefix(s, f.prefix) {
 			continue
 		}
-		if end := c.format(f, i); end != none {
+		if end := c.format(f.format, i); end != none {
 			if end >= 0 {
 				c.hide(i, end)
 			}

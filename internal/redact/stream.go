@@ -20,6 +20,7 @@ type Stream struct {
 	win    []byte          // decided text for looking back, then text held
 	pos    int             // win[:pos] is decided
 	floor  int             // end of the last replacement in win
+	user   bool            // as in scan
 	loose  bool            // as in scan
 	inside state           // as in scan
 	next   int             // scan again when win is this long
@@ -37,7 +38,7 @@ func (t *Stream) Write(sanitised string) (released string) {
 	}
 	c := t.scanner(false)
 	end := c.run(t.pos)
-	t.pos, t.floor, t.loose, t.inside = end, c.floor, c.loose, c.inside
+	t.pos, t.floor, t.user, t.loose, t.inside = end, c.floor, c.user, c.loose, c.inside
 	t.joined = append(c.out, t.win[c.copied:end]...)
 	t.next = 0
 	if held := len(t.win) - end; held > smallHold {
@@ -59,7 +60,7 @@ func (t *Stream) scanner(final bool) scan {
 	if !final {
 		s = s[:len(s)-cutRune(s)]
 	}
-	return scan{s: s, out: t.joined[:0], copied: t.pos, floor: t.floor, loose: t.loose, inside: t.inside, final: final}
+	return scan{s: s, out: t.joined[:0], copied: t.pos, floor: t.floor, user: t.user, loose: t.loose, inside: t.inside, final: final}
 }
 
 // trim drops decided text that nothing looks back to.

@@ -21,8 +21,10 @@ func (c *scan) urlPassword(i int) int {
 	if s[i] != ':' {
 		return none
 	}
-	if strings.HasPrefix(s[i:], "://") {
+	if rest := s[i:]; strings.HasPrefix(rest, "://") {
 		return c.urlUser(i + len("://"))
+	} else if len(rest) < len("://") && strings.HasPrefix("://", rest) {
+		return c.end(none)
 	}
 	if !c.afterUser(i) {
 		return none
@@ -49,7 +51,7 @@ func (c *scan) afterUser(i int) bool {
 			return false
 		}
 	}
-	return false
+	return low == c.floor && c.user
 }
 
 // userinfoEnd returns the place of the '@' that ends the password at i. A

@@ -9,9 +9,15 @@ import "strings"
 func worthHiding(kind keyKind, v string) bool {
 	quoted := isQuote(v[0])
 	body := strings.Trim(v, "\"'`\\")
+	marked := strings.Contains(body, mark)
+	if marked { // as the name or the word that stood there
+		body = strings.ReplaceAll(body, mark, "x")
+	}
 	switch {
 	case body == "":
 		return false
+	case strings.HasSuffix(v, pemDashes+"BEGIN"):
+		return true // the block that begins there may be part of the value
 	case !hasWord(body):
 		return len(body) >= 8
 	case isPlaceholder(body) || !quoted && (plainWords[strings.TrimRight(body, ")]>?|")] || isCall(body) || isKnownPath(body)):
@@ -19,7 +25,7 @@ func worthHiding(kind keyKind, v string) bool {
 	case kind == exactKey || kind == authKey:
 		return true
 	}
-	return worthLong(kind, v, body, quoted)
+	return !marked && worthLong(kind, v, body, quoted)
 }
 
 // worthLong is the rest of worthHiding for the names of decision 46.
@@ -88,7 +94,7 @@ func isCall(v string) bool {
 		return false
 	}
 	last := v[len(v)-1]
-	return v[end] == '(' && last == ')' || v[end] == '[' && last == ']'
+	return (v[end] == '(' && last == ')' || v[end] == '[' && last == ']') && strings.IndexAny(v[end:], ":=") < 0
 }
 
 // roots begin paths that lead to a value elsewhere.
