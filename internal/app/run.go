@@ -63,12 +63,14 @@ func (u *agentRun) prepare(ctx context.Context, notice func(string)) (runner.Con
 	if err != nil {
 		return runner.Config{}, fmt.Errorf("replay the session: %w", err)
 	}
+	title := u.title(ctx, notice)
 	tools := r.tools.forScope(u.att.Scope())
 	id := conversationID(u.att.ID())
 	return runner.Config{
 		Recorder: r.handle(), Provider: prov, Tools: tools.registry, Guard: u.guard(), Env: r.tools.env(), Limits: limits(),
 		Request: provider.Request{Model: sel.Model, Level: sel.Level, Tools: tools.definitions, PromptCacheKey: id, ConversationID: id},
 		System:  r.system, History: conv.Items(), HasCallID: conv.HasCallID,
+		Budget: r.budget(sel), Compaction: u.compaction(sel, conv), Background: title,
 		RunID: u.request.RunID, NewID: newID, Tel: r.agent.tel,
 	}, nil
 }

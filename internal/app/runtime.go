@@ -6,11 +6,13 @@ import (
 
 	"magicode/internal/attach"
 	"magicode/internal/proc"
+	"magicode/internal/provider"
 	"magicode/internal/provider/factory"
 	"magicode/internal/replay"
 	"magicode/internal/server"
 	"magicode/internal/session"
 	"magicode/internal/startup"
+	"magicode/internal/tokens"
 )
 
 // agentRuntime is the admitted snapshot with its attachment. It implements
@@ -25,8 +27,10 @@ type agentRuntime struct {
 	system    string
 	attach    *attach.Service
 
-	replay   *replay.Fold // of the attachment below; nil until its first turn
-	replayOf *attach.Attachment
+	replay    *replay.Follower // of the attachment below; nil until its first turn
+	replayOf  *attach.Attachment
+	tokens    *tokens.Counter
+	counterOf provider.Selection
 }
 
 // recoveredDir is where torn tails are set aside (decision 16).
@@ -78,17 +82,19 @@ func (r *agentRuntime) handle() *session.Handle {
 
 // diagnose records an internal error in the attached session, as well as it can.
 func (r *agentRuntime) diagnose(message string) {
-	h := r.handle()
-	if h == nil || !h.Durable() {
-		return
-	}
-	_, _ = h.Append(context.Background(), session.Optional, session.Event{Kind: session.KindDiagnostic,
-		Payload: map[string]any{"level": "error", "message": message}})
+	r.record(context.Background(), session.KindDiagnostic, map[string]any{"level": "error", "message": message})
 }
 
-// conversation returns the fold of the attached session's conversation. It is
-// fed the whole file at the first turn, and follows the handle after that.
-func (r *agentRuntime) conversation(ctx context.Context) (*replay.Fold, error) {
+// record stores something that no run waits for, in a session that exists.
+func (r *agentRuntime) record(ctx context.Context, kind session.Kind, payload map[string]any) {
+	if h := r.handle(); h != nil && h.Durable() {
+		_, _ = h.Append(ctx, session.Optional, session.Event{Kind: kind, Payload: payload})
+	}
+}
+
+// conversation returns the attached session's conversation. It is fed the whole
+// file at the first turn, and follows the handle after that.
+func (r *agentRuntime) conversation(ctx context.Context) (*replay.Follower, error) {
 	a, h := r.attach.Current(), r.handle()
 	if a == nil || h == nil {
 		return nil, errNoSession
@@ -102,7 +108,8 @@ func (r *agentRuntime) conversation(ctx context.Context) (*replay.Fold, error) {
 			return nil, err
 		}
 	}
-	h.Follow(f)
-	r.replay, r.replayOf = f, a
-	return f, nil
+	follower := replay.NewFollower(f)
+	h.Follow(follower)
+	r.replay, r.replayOf = follower, a
+	return follower, nil
 }

@@ -9,6 +9,7 @@ import (
 	"magicode/internal/startup"
 	"magicode/internal/tool"
 	"magicode/internal/tool/bash"
+	"magicode/internal/tool/control"
 	"magicode/internal/tool/find"
 	"magicode/internal/tool/grep"
 	"magicode/internal/tool/listfiles"
@@ -42,6 +43,7 @@ func newToolset(a *agent, snap *startup.Snapshot) *toolset {
 		grep.New(a.fs, ignore.Sources{}, absolute("grep")),
 		find.New(a.fs, ignore.Sources{}, absolute("find")),
 		listfiles.New(a.fs, absolute("list_files")),
+		control.New(s.Compact),
 	}}
 	t.whole = t.offer(tool.Options{Disabled: disableKeys(s.Disabled)})
 	return t

@@ -23,6 +23,8 @@ func defaultFragment(name string) string {
 		return subagentsText
 	case FragmentSkills:
 		return skillsText
+	case FragmentCompact:
+		return compactionText
 	}
 	return ""
 }
@@ -67,3 +69,14 @@ A skill is a short guide. Read it with read skill://NAME before you do what it d
 </Available-Skills>`
 
 const noInstructions = "There are no instruction files for this project."
+
+const compactionText = `You write the summary from which another model will continue this very task without having seen the conversation. Write plain text, no preamble, and keep every fact that is needed to go on:
+
+- what the user wants, in their own terms, with all constraints they named
+- what was done, with file paths, commands and their outcome
+- decisions and the reasons for them
+- the state right now: what works, what fails, exact error texts that still matter
+- open work, in order, and the next step
+- names, values and identifiers that will be needed again
+
+Say what is known and what is only assumed. Leave out what no longer matters.`

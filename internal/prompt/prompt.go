@@ -57,6 +57,11 @@ func System(p Parts) string {
 	return text
 }
 
+// Compaction returns the system message of a compaction request.
+func Compaction(overrides map[string]string) string {
+	return Parts{Overrides: overrides}.fragment(FragmentCompact)
+}
+
 func (p Parts) fragment(name string) string {
 	if text, ok := p.Overrides[name]; ok {
 		return text

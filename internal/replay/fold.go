@@ -85,6 +85,15 @@ func (f *Fold) Items() []provider.Item {
 	return out
 }
 
+// Earlier returns the items of the turns before the open one.
+func (f *Fold) Earlier() []provider.Item {
+	out := make([]provider.Item, 0, len(f.done))
+	for _, e := range f.done {
+		out = append(out, e.item)
+	}
+	return out
+}
+
 // HasCallID reports whether a call of this session is sent under id.
 func (f *Fold) HasCallID(id string) bool {
 	_, ok := f.ids[id]

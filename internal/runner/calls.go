@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"magicode/internal/jsonscan"
 	"magicode/internal/provider"
@@ -26,6 +27,9 @@ func (r *run) batch(ctx context.Context, resp *response) error {
 		}
 	}
 	calls := r.adopt(resp.calls)
+	if len(calls) > 1 && slices.ContainsFunc(calls, func(c adopted) bool { return c.call.Name == controlTool }) {
+		return r.rejectBatch(ctx, calls)
+	}
 	results := make([]tool.Result, 0, len(calls))
 	var stopped error
 	for i, c := range calls {
@@ -39,6 +43,7 @@ func (r *run) batch(ctx context.Context, resp *response) error {
 			break
 		}
 		results = append(results, res)
+		r.noteControl(c.call, res)
 		r.turn = append(r.turn, provider.Item{Kind: provider.ItemResult, CallID: calls[i].call.ID, Name: c.call.Name, Success: res.Success, Text: res.Content})
 	}
 	if stopped != nil {
@@ -127,4 +132,36 @@ func argumentsOf(text string) (json.RawMessage, bool) {
 // broken is the result of a call whose arguments are no JSON.
 func (r *run) broken(c provider.Call) tool.Result {
 	return tool.Result{ToolName: c.Name, Content: fmt.Sprintf("The arguments of this call to %s are not valid JSON. Send one JSON object.", c.Name), Metadata: map[string]any{}}
+}
+
+// controlTool must be the only call of its batch (tools.md 1.17).
+const controlTool = "magi_control"
+
+// rejectBatch answers a batch that mixes controlTool with other calls: none runs.
+func (r *run) rejectBatch(ctx context.Context, calls []adopted) error {
+	for _, c := range calls {
+		o := direct(r, c.call.ID)
+		args, _ := argumentsOf(c.call.Arguments)
+		if err := r.announce(ctx, o, c.call, args); err != nil {
+			return err
+		}
+		res := tool.Result{ToolName: c.call.Name, Content: "None of these calls was run: magi_control must be the only call of a reply.",
+			Metadata: map[string]any{"call_id": c.call.ID, "batch_rejected": true}}
+		if err := r.conclude(ctx, o, c.call.ID, res); err != nil {
+			return err
+		}
+		r.turn = append(r.turn, provider.Item{Kind: provider.ItemResult, CallID: c.call.ID, Name: c.call.Name, Text: res.Content})
+	}
+	return nil
+}
+
+// noteControl remembers a compaction that the model asked for.
+func (r *run) noteControl(c provider.Call, res tool.Result) {
+	if c.Name != controlTool || !res.Success || res.Metadata["action"] != "compact" {
+		return
+	}
+	r.asked = true
+	if v, err := jsonscan.Parse([]byte(c.Arguments), jsonscan.Options{AnyNumber: true}); err == nil {
+		r.guidance = v.Get("context").LenientText()
+	}
 }

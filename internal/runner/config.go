@@ -24,6 +24,8 @@ var (
 	ErrRecord = errors.New("required record append failed")
 	// ErrNoProgress: the same call gave the same result too often (decision 24).
 	ErrNoProgress = errors.New("the same call gave the same result twenty times")
+	// ErrTooLarge: the request does not fit the context budget.
+	ErrTooLarge = errors.New("the conversation does not fit the model's context")
 	// ErrBrokenCalls: three calls in a row had arguments that are no JSON (decision 8).
 	ErrBrokenCalls = errors.New("three calls in a row had arguments that are not JSON")
 )
@@ -76,6 +78,13 @@ type Config struct {
 	History []provider.Item
 	// HasCallID reports whether the session has used a call id.
 	HasCallID func(id string) bool
+	Budget    Budget
+	// Compaction is how a context that is too large is replaced by a summary;
+	// nil: it is not.
+	Compaction *Compaction
+	// Background is work that belongs to the turn but not to its answer (a
+	// title). It starts when the input is stored; the run ends after it.
+	Background func(ctx context.Context)
 
 	RunID string
 	NewID func() string

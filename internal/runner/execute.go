@@ -155,8 +155,10 @@ func (r *run) conclude(ctx context.Context, o origin, id string, res tool.Result
 	return err
 }
 
-// dispatched: a denied call never reached its tool and has no effects to tell of.
-func dispatched(res tool.Result) bool { return res.Metadata["bash_protection_denied"] == nil }
+// dispatched: a denied or rejected call never reached its tool and has no effects to tell of.
+func dispatched(res tool.Result) bool {
+	return res.Metadata["bash_protection_denied"] == nil && res.Metadata["batch_rejected"] == nil
+}
 
 func resultPayload(res tool.Result) map[string]any {
 	meta := make(map[string]any, len(res.Metadata)+1)

@@ -15,8 +15,14 @@ func (r *run) loop(ctx context.Context) (reason, error) {
 		if err := context.Cause(ctx); err != nil {
 			return failed, err
 		}
+		if r.sequence > 0 && r.overHard() {
+			return full, ErrTooLarge
+		}
 		resp, err := r.request(ctx)
 		if err != nil {
+			if r.promptTooLong(err) {
+				return tooLong, err
+			}
 			if again := r.recoverStream(ctx, resp, err); again {
 				continue
 			}
@@ -26,6 +32,12 @@ func (r *run) loop(ctx context.Context) (reason, error) {
 		case len(resp.calls) > 0:
 			if err := r.batch(ctx, resp); err != nil {
 				return failed, r.causeOf(ctx, err)
+			}
+			if r.asked {
+				return wantsCompact, nil
+			}
+			if r.overSoft() {
+				return full, nil
 			}
 		case resp.reasoningOnly && !r.reasoned:
 			if err := r.askToGoOn(ctx); err != nil {
@@ -52,7 +64,7 @@ func (r *run) request(ctx context.Context) (*response, error) {
 	req.RequestSequence = r.sequence
 	resp := &response{run: r, sequence: r.sequence, ctx: ctx}
 	r.sequence++
-	r.rec.later(usageEvent(r.RunID, resp.sequence, provider.Usage{}, false))
+	r.rec.later(usageEvent(usageID(r.RunID, "primary", resp.sequence), resp.sequence, provider.Usage{}, false))
 	err := r.Provider.Stream(ctx, req, resp.take)
 	if resp.stop != nil {
 		err = resp.stop
@@ -75,6 +87,7 @@ func (r *run) conversation() []provider.Item {
 func (r *run) answer(ctx context.Context) error {
 	text := ""
 	c, ok := r.text.close(false)
+	r.finalText = c.raw
 	if ok {
 		if !isBlank(c.text) {
 			text = c.text
@@ -105,7 +118,7 @@ func (r *run) recoverStream(ctx context.Context, resp *response, err error) bool
 		_ = r.notice(ctx, "warning", "The model's reply broke off and was not continued automatically.")
 		return false
 	}
-	r.continued = true
+	r.continued, r.recovered = true, true
 	c, ok := r.text.close(true)
 	if ok {
 		if err := r.Sink.Emit(ctx, SegmentDone{Segment: c.index, Text: c.text, Closed: true}); err != nil {
@@ -122,7 +135,7 @@ func (r *run) recoverStream(ctx context.Context, resp *response, err error) bool
 
 // askToGoOn answers a response that held nothing but reasoning (runner.md 15.2).
 func (r *run) askToGoOn(ctx context.Context) error {
-	r.reasoned = true
+	r.reasoned, r.recovered = true, true
 	r.turn = append(r.turn, message("user", "Continue"))
 	r.rec.later(session.Event{Kind: session.KindUserInput, Payload: map[string]any{
 		"text": "Continue", "auto_recovery": true, "reason": "reasoning_only_no_output"}})

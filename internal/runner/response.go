@@ -109,7 +109,7 @@ func (p *response) finish(complete bool) {
 	p.reasoningOnly = complete && !p.sawText && len(p.calls) == 0 && p.reasonings > 0
 	if p.usageSeen {
 		final := complete && p.usage.Output != nil
-		p.run.rec.later(usageEvent(p.run.RunID, p.sequence, p.usage, final))
+		p.run.rec.later(usageEvent(usageID(p.run.RunID, "primary", p.sequence), p.sequence, p.usage, final))
 		p.run.usage = p.usage
 	}
 }

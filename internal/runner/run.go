@@ -28,6 +28,14 @@ type run struct {
 	repeats    repeats
 	continued  bool // one automatic continuation per run (runner.md 15.1)
 	reasoned   bool // one reasoning-only recovery per run (15.2)
+	recovered  bool // any recovery: no automatic compaction for the rest of the run
+
+	asked       bool   // the model asked for a compaction
+	guidance    string // what it wants preserved
+	compactions int
+	tally       tally
+	finalText   string // of the answer, as the model sent it
+	rejected    bool   // the provider once said that the prompt is too long
 }
 
 // reason says why the inner loop stopped.
@@ -35,6 +43,12 @@ type reason uint8
 
 const (
 	answered reason = iota
+	// wantsCompact: the model asked for a compaction (magi_control).
+	wantsCompact
+	// full: the next request is at the soft threshold, or over the hard budget.
+	full
+	// tooLong: the provider said that the prompt is too long.
+	tooLong
 	failed
 )
 
@@ -45,19 +59,59 @@ func Run(ctx context.Context, cfg Config, input string) Result {
 	r.rec = &recorder{dst: cfg.Recorder, ctx: context.WithoutCancel(ctx)}
 	r.text = &textOut{rec: r.rec, sink: cfg.Sink, limits: cfg.Limits}
 	defer r.text.stop()
+	r.Env.ContextUsage = r.contextUsage
 
+	if err := r.admit(); err != nil {
+		return Result{Err: err}
+	}
 	if persisted, err := r.begin(ctx); err != nil {
 		return Result{Persisted: persisted, Degraded: r.rec.degraded(), Err: err}
 	}
-	why, err := r.loop(ctx)
-	if why == failed {
+	wait := r.background(ctx)
+	err := r.outer(ctx)
+	if err != nil {
 		r.fail(ctx, err)
 	}
 	r.endActivities(ctx)
+	wait()
 	if lost := r.rec.takeLoss(); lost != "" {
 		_ = r.Sink.Emit(r.rec.ctx, Notice{Summary: lost})
 	}
 	return Result{Persisted: true, Degraded: r.rec.degraded(), Err: err}
+}
+
+// background starts the turn's side work and returns what waits for it.
+func (r *run) background(ctx context.Context) (wait func()) {
+	if r.Background == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.Background(ctx)
+	}()
+	return func() { <-done }
+}
+
+// outer decides what the inner loop's end means.
+func (r *run) outer(ctx context.Context) error {
+	if err := r.preflight(ctx); err != nil {
+		return err
+	}
+	for {
+		why, err := r.loop(ctx)
+		switch why {
+		case answered:
+			r.compactAfterAnswer(ctx)
+			return nil
+		case failed:
+			return err
+		default:
+			if err := r.compactAndGoOn(ctx, why, err); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // begin stores the input and tells so: nothing precedes it (seed, decision 30).

@@ -14,11 +14,16 @@ func value(n *int64) int64 {
 	return *n
 }
 
+// usageID names a request of a run in usage records.
+func usageID(runID, stream string, sequence int) string {
+	return "session-usage/" + runID + "/" + stream + "/" + strconv.Itoa(sequence)
+}
+
 // usageEvent records what one request cost, under an id of its own, so that no
 // request of a run replaces the one before (decision 21).
-func usageEvent(runID string, sequence int, u provider.Usage, final bool) session.Event {
+func usageEvent(id string, sequence int, u provider.Usage, final bool) session.Event {
 	return session.Event{Kind: session.KindSessionUsage, Payload: map[string]any{
-		"id":               "session-usage/" + runID + "/primary/" + strconv.Itoa(sequence),
+		"id":               id,
 		"request_sequence": sequence,
 		"final_usage":      final,
 		"usage": map[string]any{

@@ -44,6 +44,9 @@ type Env struct {
 	CanonicalCwd string
 	Inspect      bool // only the inspection set may run
 	CallID       string
+	// ContextUsage tells how full the model's context is, in tokens; nil or not
+	// known where nothing was counted yet.
+	ContextUsage func() (current, limit int, known bool)
 }
 
 // Tool is one tool. Run never panics on bad input and never ends the run: a

@@ -1,0 +1,145 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"magicode/internal/checkpoint"
+	"magicode/internal/config"
+	"magicode/internal/prompt"
+	"magicode/internal/provider"
+	"magicode/internal/replay"
+	"magicode/internal/runner"
+	"magicode/internal/session"
+	"magicode/internal/tokens"
+)
+
+// defaultMaxCompactions is the cap of one run without a setting (storage.md 2.4).
+const defaultMaxCompactions = 4
+
+// window is what a model's context holds: settings, then the cached catalog,
+// then an exact override (runner.md 26.2).
+func (r *agentRuntime) window(sel provider.Selection) (maxTokens, reserve int) {
+	c := r.snap.Settings.Agent.Context
+	maxTokens, reserve = c.MaxTokens, c.ReserveTokens
+	if e := r.models.entry(sel.Provider, sel.Model); e != nil && e.ContextWindow > 0 {
+		maxTokens = int(min(e.ContextWindow, 1<<31))
+	}
+	if o, ok := c.Overrides[sel.Provider+"/"+sel.Model]; ok {
+		if o.MaxTokens != nil {
+			maxTokens = *o.MaxTokens
+		}
+		if o.ReserveTokens != nil {
+			reserve = *o.ReserveTokens
+		}
+	}
+	return maxTokens, reserve
+}
+
+func (r *agentRuntime) budget(sel provider.Selection) runner.Budget {
+	a := r.snap.Settings.Agent
+	b := runner.Budget{Enabled: a.Context.Enabled, Auto: a.Compaction.Auto.Enabled, MaxPerRun: defaultMaxCompactions}
+	b.MaxTokens, b.Reserve = r.window(sel)
+	auto := a.Compaction.Auto
+	if auto.ThresholdPercent != nil {
+		b.Percent = *auto.ThresholdPercent
+	}
+	if auto.ThresholdTokens != nil {
+		b.Tokens = *auto.ThresholdTokens
+	}
+	if auto.MaxPerRun != nil {
+		b.MaxPerRun = *auto.MaxPerRun
+	}
+	c := r.counter(sel)
+	b.CountItems, b.CountTools = c.Items, c.Tools
+	return b
+}
+
+// counter keeps one counter per model: it remembers what it has counted.
+func (r *agentRuntime) counter(sel provider.Selection) *tokens.Counter {
+	if r.counterOf != sel || r.tokens == nil {
+		r.counterOf, r.tokens = sel, tokens.For(sel.Provider, sel.Model)
+	}
+	return r.tokens
+}
+
+var errCompactionModel = errors.New("agent.compaction needs both provider and model, or neither")
+
+// compactionSelection is the model that writes summaries (27.1).
+func compactionSelection(c config.Compaction, active provider.Selection) (provider.Selection, error) {
+	switch {
+	case c.Provider == nil && c.Model == nil:
+		return active, nil
+	case c.Provider == nil || c.Model == nil:
+		return provider.Selection{}, errCompactionModel
+	}
+	return provider.Selection{Provider: *c.Provider, Model: *c.Model, Level: provider.LevelDefault}, nil
+}
+
+// compaction is how this run's session is compacted. What its model lacks is
+// told when a compaction is tried, not at every turn.
+func (u *agentRun) compaction(active provider.Selection, conv *replay.Follower) *runner.Compaction {
+	r := u.runtime
+	sel, err := compactionSelection(r.snap.Settings.Agent.Compaction, active)
+	maxTokens, reserve := r.window(sel)
+	return &runner.Compaction{
+		Provider: &lazyProvider{factory: r.providers, selection: sel, err: err}, Selection: sel, Hard: maxTokens - reserve,
+		Request: provider.Request{Model: sel.Model, Level: sel.Level, ConversationID: conversationID(u.att.ID())},
+		System:  prompt.Compaction(r.snap.Fragments),
+		Begin: func(ctx context.Context, carry int) (runner.Rotation, error) {
+			return u.beginRotation(ctx, carry, sel)
+		},
+		Replay: func(ctx context.Context) ([]provider.Item, error) {
+			f := new(replay.Fold)
+			if _, err := r.handle().Read(ctx, f); err != nil {
+				return nil, err
+			}
+			conv.Swap(f)
+			return conv.Earlier(), u.att.Rebase(ctx)
+		},
+	}
+}
+
+// lazyProvider makes its provider when it is first used.
+type lazyProvider struct {
+	factory   provider.Factory
+	selection provider.Selection
+	err       error
+}
+
+// Stream implements provider.Provider.
+func (l *lazyProvider) Stream(ctx context.Context, req provider.Request, emit func(provider.Event) error) error {
+	if l.err != nil {
+		return l.err
+	}
+	p, err := l.factory.Make(ctx, l.selection, provider.PurposeCompaction)
+	if err != nil {
+		return fmt.Errorf("prepare the compaction's provider: %w", err)
+	}
+	return p.Stream(ctx, req, emit)
+}
+
+// rotation is one compaction of a session's log.
+type rotation struct {
+	log       *session.Rotation
+	before    *replay.Fold
+	carried   *checkpoint.Fold
+	selection provider.Selection
+	runID     string
+}
+
+func (u *agentRun) beginRotation(ctx context.Context, carry int, sel provider.Selection) (runner.Rotation, error) {
+	rot := &rotation{before: new(replay.Fold), carried: new(checkpoint.Fold), selection: sel, runID: u.request.RunID}
+	var err error
+	rot.log, err = u.runtime.handle().BeginRotation(ctx, carry, rot.before, rot.carried)
+	return rot, err
+}
+
+// Replayed implements runner.Rotation.
+func (t *rotation) Replayed() []provider.Item { return t.before.Items() }
+
+// Commit implements runner.Rotation.
+func (t *rotation) Commit(ctx context.Context, summary string) (session.Outcome, error) {
+	return t.log.Commit(ctx, t.carried.Payload(summary, t.selection.Provider, t.selection.Model, t.runID))
+}
