@@ -180,6 +180,6 @@ func (p place) remove() error { return os.RemoveAll(p.root) }
 // env is this process's environment with the demo's home, without anything that
 // would send the loopback request elsewhere.
 func (p place) env() []string {
-	return append(os.Environ(), "MC_HOME="+p.home, "MC_PROVIDER="+providerID, "MC_MODEL="+modelName,
+	return append(os.Environ(), "MC_HOME="+p.home, "HOME="+p.root, "MC_PROVIDER="+providerID, "MC_MODEL="+modelName,
 		"NO_PROXY=127.0.0.1,localhost", "no_proxy=127.0.0.1,localhost", "MC_TELEMETRY=off")
 }

@@ -123,7 +123,7 @@ func (t *transcript) exited(err error) {
 		t.line("agent", "ended: %v", err)
 		return
 	}
-	t.line("agent", "ended with status 0, its home and workspace are removed")
+	t.line("agent", "ended with status 0")
 }
 
 func orNone(s *string) string {
