@@ -19,24 +19,29 @@ import (
 )
 
 // rows is the package map: a package imports only packages of rows below its
-// own (docs/architecture.md). A package below internal/ that is not named here
-// takes the row of its nearest parent that is.
-var rows = map[string]int{
-	"cmd": 0, "internal/app": 1, "internal/demo": 2,
-	"internal/server": 2,
-	"internal/frame":  3, "internal/admission": 3, "internal/worker": 3, "internal/startup": 3, "internal/attach": 3, "internal/turn": 3,
+// own (docs/architecture.md). A fraction orders packages inside one row. A
+// package below internal/ that is not named here takes the row of its nearest
+// parent that is.
+var rows = map[string]float64{
+	"cmd": 0, "internal/app": 1,
+	"internal/server": 2, "internal/demo": 2,
+	"internal/frame": 3, "internal/admission": 3, "internal/worker": 3, "internal/startup": 3, "internal/attach": 3, "internal/turn": 3,
 	"internal/event": 4, "internal/approval": 4,
-	"internal/runner": 6,
-	"internal/replay": 7, "internal/prompt": 7, "internal/protect": 7, "internal/history": 7, "internal/catalog": 7,
-	"internal/provider/openai": 7, "internal/provider/anthropic": 7, "internal/provider/codex": 7, "internal/provider/factory": 6,
-	"internal/provider/exchange": 8, "internal/provider/body": 9, "internal/provider/sse": 9,
+	"internal/runner":           6,
+	"internal/provider/factory": 7,
+	"internal/provider/openai":  7.1, "internal/provider/codex": 7.1, "internal/provider/anthropic": 7.1,
+	"internal/provider/chat": 7.2, "internal/provider/responses": 7.3,
+	"internal/provider/exchange": 7.4, "internal/provider/transcript": 7.4,
 	"internal/tool/read": 7, "internal/tool/write": 7, "internal/tool/bash": 7, "internal/tool/grep": 7, "internal/tool/find": 7,
-	"internal/tool/listfiles": 7, "internal/tool/hashedit": 7,
+	"internal/tool/listfiles": 7, "internal/tool/hashedit": 7, "internal/tool/control": 7,
+	"internal/replay": 7, "internal/prompt": 7, "internal/protect": 7, "internal/history": 7,
+	"internal/catalog": 7, "internal/tokens": 7, "internal/checkpoint": 7,
 	"internal/provider": 8, "internal/tool": 8,
 	"internal/session": 9, "internal/config": 9, "internal/auth": 9, "internal/profile": 9,
-	"internal/vfs": 11, "internal/lease": 10, "internal/proc": 10, "internal/httpx": 10, "internal/redact": 10, "internal/ignore": 10,
-	"internal/jsonscan": 11,
-	"pkg/client":        4, "pkg/localagent": 12, "telemetry": 12,
+	"internal/provider/body": 9, "internal/provider/sse": 9,
+	"internal/lease": 10, "internal/proc": 10, "internal/httpx": 10, "internal/redact": 10, "internal/ignore": 10, "internal/worktree": 10,
+	"internal/vfs": 11, "internal/jsonscan": 11,
+	"pkg/client": 4, "pkg/localagent": 12, "telemetry": 12,
 }
 
 // wireKnowers are the packages inside internal/ that may know pkg/localagent:
@@ -44,18 +49,15 @@ var rows = map[string]int{
 var wireKnowers = []string{"internal/server", "internal/frame", "internal/admission", "internal/turn", "internal/event", "internal/approval", "internal/demo", "internal/app"}
 
 type pkg struct {
-	ImportPath  string
-	Imports     []string
-	GoFiles     []string
-	Dir         string
-	TestImports []string
+	ImportPath string
+	Imports    []string
 }
 
 const module = "magicode/"
 
 func listPackages(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,GoFiles,Dir", "./...")
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
 	cmd.Dir = ".."
 	out, err := cmd.Output()
 	if err != nil {
@@ -75,7 +77,7 @@ func listPackages(t *testing.T) []pkg {
 }
 
 // rowOf returns the row of a package of this module, and whether it has one.
-func rowOf(path string) (int, bool) {
+func rowOf(path string) (float64, bool) {
 	for rel := strings.TrimPrefix(path, module); rel != "." && rel != ""; rel = filepath.ToSlash(filepath.Dir(rel)) {
 		if row, ok := rows[rel]; ok {
 			return row, true
@@ -84,8 +86,8 @@ func rowOf(path string) (int, bool) {
 	return 0, false
 }
 
-// parentOf reports whether child lies below parent: a package and its own parts
-// may share a row in one direction.
+// sameFamily reports whether one lies below the other: a package and its own
+// parts may share a row in one direction.
 func sameFamily(a, b string) bool {
 	return strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }
@@ -111,7 +113,7 @@ func violations(pkgs []pkg) []string {
 			}
 			to, ok := rowOf(imp)
 			if !ok || to < from || to == from && !sameFamily(p.ImportPath, imp) {
-				bad = append(bad, fmt.Sprintf("%s (row %d) imports %s (row %d)", p.ImportPath, from, imp, to))
+				bad = append(bad, fmt.Sprintf("%s (row %v) imports %s (row %v)", p.ImportPath, from, imp, to))
 			}
 			if imp == module+"pkg/localagent" && strings.HasPrefix(p.ImportPath, module+"internal/") && !knowsWire(p.ImportPath) {
 				bad = append(bad, p.ImportPath+" knows the wire types")
@@ -132,11 +134,25 @@ func TestImportDirections(t *testing.T) {
 	}
 }
 
+// TestRowsAreUsed: a row whose package is gone would let its next namesake in unseen.
+func TestRowsAreUsed(t *testing.T) {
+	var have []string
+	for _, p := range listPackages(t) {
+		have = append(have, strings.TrimPrefix(p.ImportPath, module))
+	}
+	for name := range rows {
+		if !slices.ContainsFunc(have, func(h string) bool { return h == name || strings.HasPrefix(h, name+"/") }) {
+			t.Errorf("%s has a row and no code", name)
+		}
+	}
+}
+
 // TestImportDirectionsFinds holds the check itself against rows that break it.
 func TestImportDirectionsFinds(t *testing.T) {
 	for name, p := range map[string]pkg{
 		"upwards":     {ImportPath: module + "internal/session", Imports: []string{module + "internal/runner"}},
 		"sideways":    {ImportPath: module + "internal/tool/read", Imports: []string{module + "internal/tool/bash"}},
+		"in one row":  {ImportPath: module + "internal/provider/responses", Imports: []string{module + "internal/provider/chat"}},
 		"no row":      {ImportPath: module + "internal/stray"},
 		"wire":        {ImportPath: module + "internal/runner", Imports: []string{module + "pkg/localagent"}},
 		"from a leaf": {ImportPath: module + "telemetry", Imports: []string{module + "internal/vfs"}},
