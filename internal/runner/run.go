@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"magicode/internal/provider"
 	"magicode/internal/redact"
@@ -153,7 +154,7 @@ func errorSummary(err error) string {
 	if err == nil {
 		return ""
 	}
-	s := []rune(redact.Display(err.Error()))
+	s := []rune(strings.TrimSpace(redact.Display(err.Error())))
 	if len(s) > maxSummaryChars {
 		s = s[:maxSummaryChars]
 	}
