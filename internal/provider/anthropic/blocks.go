@@ -24,7 +24,7 @@ type block struct {
 	input     []byte // input that came whole with the start
 }
 
-func (p *Parser) start(e event) error {
+func (p *Parser) start(e *event) error {
 	typ := e.block.Get("type")
 	index, ok := e.index.Int64()
 	switch {
@@ -55,10 +55,9 @@ func (p *Parser) start(e event) error {
 	return nil
 }
 
-func (p *Parser) delta(e event) error {
-	typ := e.delta.Get("type")
-	if typ.Is("text_delta") {
-		p.sink.Text(e.delta.Get("text"))
+func (p *Parser) delta(e *event) error {
+	if string(e.kind) == `"text_delta"` {
+		p.sink.Text(e.text)
 		return nil
 	}
 	index, _ := e.index.Int64()
@@ -66,21 +65,20 @@ func (p *Parser) delta(e event) error {
 	if b == nil {
 		return nil
 	}
-	switch {
-	case typ.Is("input_json_delta"):
-		piece := e.delta.Get("partial_json")
-		if len(piece) > 2 {
+	switch string(e.kind) {
+	case `"input_json_delta"`:
+		if len(e.partial) > 2 {
 			p.sink.ToolProgress()
 		}
-		b.data = exchange.AppendText(b.data, piece)
-	case typ.Is("thinking_delta"):
-		p.sink.Reasoning(e.delta.Get("thinking"))
-		b.data = exchange.AppendText(b.data, e.delta.Get("thinking"))
-	case typ.Is("signature_delta"):
-		b.sign(e.delta.Get("signature"))
-	case typ.Is("redacted_thinking_delta"):
+		b.data = exchange.AppendText(b.data, e.partial)
+	case `"thinking_delta"`:
+		p.sink.Reasoning(e.thinking)
+		b.data = exchange.AppendText(b.data, e.thinking)
+	case `"signature_delta"`:
+		b.sign(e.signature)
+	case `"redacted_thinking_delta"`:
 		p.sink.Progress()
-		b.data = exchange.AppendText(b.data, e.delta.Get("data"))
+		b.data = exchange.AppendText(b.data, e.data)
 	}
 	if len(b.data) > maxArgumentBytes {
 		return exchange.Overflow("one content block")
@@ -95,7 +93,7 @@ func (b *block) sign(v jsonscan.Value) {
 }
 
 // stop completes a block.
-func (p *Parser) stop(e event) {
+func (p *Parser) stop(e *event) {
 	index, _ := e.index.Int64()
 	b := p.open[index]
 	if b == nil {

@@ -31,30 +31,52 @@ func (p *Parser) Model() string { return "" }
 // Tier is not read from this API.
 func (p *Parser) Tier() string { return "" }
 
-// event is what one event holds at its top level.
+// event is what one event holds, and what its delta holds.
 type event struct {
-	typ, index, block, delta, message, usage jsonscan.Value
+	typ, index, block, message, usage jsonscan.Value
+	kind, text, partial, thinking     jsonscan.Value // of the delta; kind is its type
+	signature, data, stop             jsonscan.Value
+	hasDelta                          bool
 }
 
-func read(v jsonscan.Value) event {
-	var e event
-	for k, m := range v.Members() {
-		switch string(k) {
-		case `"type"`:
-			e.typ = m
-		case `"index"`:
-			e.index = m
-		case `"content_block"`:
-			e.block = m
-		case `"delta"`:
-			e.delta = m
-		case `"message"`:
-			e.message = m
-		case `"usage"`:
-			e.usage = m
+// note takes one member of the event.
+func (e *event) note(k, m jsonscan.Value) {
+	switch string(k) {
+	case `"type"`:
+		e.typ = m
+	case `"index"`:
+		e.index = m
+	case `"content_block"`:
+		e.block = m
+	case `"delta"`:
+		e.hasDelta = true
+		for k, v := range m.Members() {
+			e.noteDelta(k, v)
 		}
+	case `"message"`:
+		e.message = m
+	case `"usage"`:
+		e.usage = m
 	}
-	return e
+}
+
+func (e *event) noteDelta(k, m jsonscan.Value) {
+	switch string(k) {
+	case `"type"`:
+		e.kind = m
+	case `"text"`:
+		e.text = m
+	case `"partial_json"`:
+		e.partial = m
+	case `"thinking"`:
+		e.thinking = m
+	case `"signature"`:
+		e.signature = m
+	case `"data"`:
+		e.data = m
+	case `"stop_reason"`:
+		e.stop = m
+	}
 }
 
 // Event takes the data of one event.
@@ -62,12 +84,12 @@ func (p *Parser) Event(data []byte) error {
 	if exchange.IsDone(data) {
 		return nil // gateways add it; it says nothing here
 	}
-	v, err := exchange.ParseData(data)
+	var e event
+	v, err := exchange.ReadMembers(data, e.note)
 	if err != nil {
 		return err
 	}
-	e := read(v)
-	p.trace.note(e)
+	p.trace.note(&e)
 	if e.typ.Kind() != jsonscan.String {
 		if exchange.ErrorObject(v) != nil {
 			return reported(v, data)
@@ -79,11 +101,11 @@ func (p *Parser) Event(data []byte) error {
 		p.sink.Progress()
 		p.noteUsage(e.message.Get("usage"))
 	case "content_block_start":
-		return p.start(e)
+		return p.start(&e)
 	case "content_block_delta":
-		return p.delta(e)
+		return p.delta(&e)
 	case "content_block_stop":
-		p.stop(e)
+		p.stop(&e)
 	case "message_delta":
 		p.noteUsage(e.usage)
 	case "message_stop":

@@ -35,38 +35,40 @@ type noted struct {
 
 var counters = [...]string{"input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"}
 
-// words are what a trace may say of an event; anything else is "other".
-var words = [...]string{
-	"message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop", "ping", "error",
-	"text", "tool_use", "thinking", "redacted_thinking", "text_delta", "input_json_delta", "thinking_delta", "signature_delta",
-	"redacted_thinking_delta", "citations_delta", "end_turn", "max_tokens", "stop_sequence", "pause_turn", "refusal",
-}
-
+// known is a word of the API; anything else is "other".
 func known(v jsonscan.Value) string {
 	if v.Kind() != jsonscan.String {
 		return ""
 	}
-	for _, w := range words {
-		if v.Is(w) {
-			return w
-		}
+	switch string(v) { // each case returns a constant: nothing is allocated for a delta
+	case `"content_block_delta"`:
+		return "content_block_delta"
+	case `"text_delta"`:
+		return "text_delta"
+	case `"input_json_delta"`:
+		return "input_json_delta"
+	case `"thinking_delta"`:
+		return "thinking_delta"
+	case `"message_start"`, `"content_block_start"`, `"content_block_stop"`, `"message_delta"`, `"message_stop"`, `"ping"`, `"error"`,
+		`"text"`, `"tool_use"`, `"thinking"`, `"redacted_thinking"`, `"signature_delta"`, `"redacted_thinking_delta"`, `"citations_delta"`,
+		`"end_turn"`, `"max_tokens"`, `"stop_sequence"`, `"pause_turn"`, `"refusal"`:
+		return string(v[1 : len(v)-1])
 	}
 	return "other"
 }
 
-func (t *trace) note(e event) {
+func (t *trace) note(e *event) {
 	slot := &t.recent[t.seq%maxTraceEvents]
 	t.seq++
-	*slot = noted{typ: known(e.typ), index: -1, block: known(e.block.Get("type")), partial: slot.partial[:0]}
+	*slot = noted{typ: known(e.typ), index: -1, block: known(e.block.Get("type")), partial: append(slot.partial[:0], e.partial...)}
 	if n, ok := e.index.Int64(); ok {
 		slot.index = n
 	}
-	if e.delta == nil {
+	if !e.hasDelta {
 		return
 	}
-	slot.delta = known(e.delta.Get("type"))
-	slot.partial = append(slot.partial, e.delta.Get("partial_json")...)
-	if s := known(e.delta.Get("stop_reason")); s != "" {
+	slot.delta = known(e.kind)
+	if s := known(e.stop); s != "" {
 		slot.stop, t.stop = s, s
 	}
 	if e.usage != nil {

@@ -62,32 +62,29 @@ type chunk struct {
 	failed                     bool // an error may be in it
 }
 
-func readChunk(v jsonscan.Value) chunk {
-	var c chunk
-	for k, m := range v.Members() {
-		switch string(k) {
-		case `"choices"`:
-			for first := range m.Elements() {
-				c.choice = first
-				break
-			}
-		case `"usage"`:
-			c.usage = m
-		case `"x_groq"`:
-			if u := m.Get("usage"); u != nil && c.usage == nil {
-				c.usage = u
-			}
-		case `"model"`:
-			c.model = m
-		case `"service_tier"`:
-			c.tier = m
-		case `"error"`:
-			c.failed = m.Kind() != jsonscan.Null
-		case `"object"`:
-			c.failed = c.failed || m.Is("error")
+// note takes one member of the chunk.
+func (c *chunk) note(k, m jsonscan.Value) {
+	switch string(k) {
+	case `"choices"`:
+		for first := range m.Elements() {
+			c.choice = first
+			break
 		}
+	case `"usage"`:
+		c.usage = m
+	case `"x_groq"`:
+		if u := m.Get("usage"); u != nil && c.usage == nil {
+			c.usage = u
+		}
+	case `"model"`:
+		c.model = m
+	case `"service_tier"`:
+		c.tier = m
+	case `"error"`:
+		c.failed = m.Kind() != jsonscan.Null
+	case `"object"`:
+		c.failed = c.failed || m.Is("error")
 	}
-	return c
 }
 
 // Event takes the data of one event.
@@ -96,11 +93,11 @@ func (p *Parser) Event(data []byte) error {
 		p.done()
 		return nil
 	}
-	v, err := exchange.ParseData(data)
+	var c chunk
+	v, err := exchange.ReadMembers(data, c.note)
 	if err != nil {
 		return err
 	}
-	c := readChunk(v)
 	if c.failed {
 		if err := reported(v, data); err != nil {
 			return err
@@ -125,12 +122,7 @@ func (p *Parser) choice(choice jsonscan.Value, data []byte) error {
 	if choice == nil {
 		return nil
 	}
-	if choice.Get("error").Kind() == jsonscan.Object {
-		if err := reported(choice, data); err != nil {
-			return err
-		}
-	}
-	var delta, message, reason jsonscan.Value
+	var delta, message, reason, failure jsonscan.Value
 	for k, m := range choice.Members() {
 		switch string(k) {
 		case `"delta"`:
@@ -139,7 +131,12 @@ func (p *Parser) choice(choice jsonscan.Value, data []byte) error {
 			message = m
 		case `"finish_reason"`:
 			reason = m
+		case `"error"`:
+			failure = m
 		}
+	}
+	if failure.Kind() == jsonscan.Object {
+		return reported(choice, data)
 	}
 	if err := p.message(delta, true); err != nil {
 		return err

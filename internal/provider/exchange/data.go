@@ -28,6 +28,31 @@ func ParseData(data []byte) (jsonscan.Value, error) {
 	return v, nil
 }
 
+// ReadMembers is ParseData that hands out the members of the object on the way,
+// in one pass. They count only if it returns no error. A value that is no
+// object has none.
+func ReadMembers(data []byte, member func(key, value jsonscan.Value)) (jsonscan.Value, error) {
+	r := jsonscan.ReadObject(data, jsonscan.Options{LoneSurrogates: true, AnyNumber: true})
+	for {
+		key, value, ok := r.Next()
+		if !ok {
+			break
+		}
+		member(key, value)
+	}
+	if r.Err() == nil {
+		return jsonscan.Value(bytes.TrimSpace(data)), nil
+	}
+	v, err := ParseData(data)
+	if err != nil {
+		return nil, err
+	}
+	for key, value := range v.Members() { // bytes that had to be mended
+		member(key, value)
+	}
+	return v, nil
+}
+
 // replaceSurrogates returns a copy of data in which encoded surrogates, which
 // are no UTF-8, are U+FFFD. ok is false when there are none.
 func replaceSurrogates(data []byte) (fixed []byte, ok bool) {

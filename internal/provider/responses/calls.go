@@ -82,7 +82,7 @@ func itemKey(id, callID string) string {
 	return id
 }
 
-func (c *calls) added(e event) error {
+func (c *calls) added(e *event) error {
 	if !e.item.Get("type").Is("function_call") {
 		return nil
 	}
@@ -97,14 +97,14 @@ func (c *calls) added(e event) error {
 	return p.append(e.item.Get("arguments"))
 }
 
-func (c *calls) delta(e event) error {
+func (c *calls) delta(e *event) error {
 	if len(e.delta) > 2 {
 		c.sink.ToolProgress()
 	}
 	return c.find(fragmentKey(e), e.index).append(e.delta)
 }
 
-func (c *calls) argumentsDone(e event) error {
+func (c *calls) argumentsDone(e *event) error {
 	c.sink.ToolProgress()
 	p := c.find(fragmentKey(e), e.index)
 	if err := p.set(e.arguments); err != nil {
@@ -117,7 +117,7 @@ func (c *calls) argumentsDone(e event) error {
 }
 
 // fragmentKey names the call of a fragment: item_id, else id, else call_id.
-func fragmentKey(e event) string {
+func fragmentKey(e *event) string {
 	for _, v := range []jsonscan.Value{e.itemID, e.id, e.callID} {
 		if key := v.LenientText(); key != "" {
 			return key

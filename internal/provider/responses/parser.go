@@ -45,41 +45,38 @@ type event struct {
 	tier, usage, err, object, callID, v jsonscan.Value
 }
 
-func read(v jsonscan.Value) event {
-	e := event{v: v}
-	for k, m := range v.Members() {
-		switch string(k) {
-		case `"type"`:
-			e.typ = m
-		case `"delta"`:
-			e.delta = m
-		case `"item_id"`:
-			e.itemID = m
-		case `"id"`:
-			e.id = m
-		case `"call_id"`:
-			e.callID = m
-		case `"output_index"`:
-			e.index = m
-		case `"item"`:
-			e.item = m
-		case `"response"`:
-			e.response = m
-		case `"arguments"`:
-			e.arguments = m
-		case `"text"`:
-			e.text = m
-		case `"service_tier"`:
-			e.tier = m
-		case `"usage"`:
-			e.usage = m
-		case `"error"`:
-			e.err = m
-		case `"object"`:
-			e.object = m
-		}
+// note takes one member of the event.
+func (e *event) note(k, m jsonscan.Value) {
+	switch string(k) {
+	case `"type"`:
+		e.typ = m
+	case `"delta"`:
+		e.delta = m
+	case `"item_id"`:
+		e.itemID = m
+	case `"id"`:
+		e.id = m
+	case `"call_id"`:
+		e.callID = m
+	case `"output_index"`:
+		e.index = m
+	case `"item"`:
+		e.item = m
+	case `"response"`:
+		e.response = m
+	case `"arguments"`:
+		e.arguments = m
+	case `"text"`:
+		e.text = m
+	case `"service_tier"`:
+		e.tier = m
+	case `"usage"`:
+		e.usage = m
+	case `"error"`:
+		e.err = m
+	case `"object"`:
+		e.object = m
 	}
-	return e
 }
 
 // Event takes the data of one event.
@@ -88,23 +85,23 @@ func (p *Parser) Event(data []byte) error {
 		p.complete()
 		return nil
 	}
-	v, err := exchange.ParseData(data)
-	if err != nil {
+	var e event
+	var err error
+	if e.v, err = exchange.ReadMembers(data, e.note); err != nil {
 		return err
 	}
-	e := read(v)
 	if e.object.Is("response") && e.response == nil && e.typ == nil {
-		e.response = v // one plain answer in place of a stream
+		e.response = e.v // one plain answer in place of a stream
 		e.typ = jsonscan.Value(`"response.completed"`)
 	}
-	if err := p.common(e, data); err != nil {
+	if err := p.common(&e, data); err != nil {
 		return err
 	}
-	return p.dispatch(e)
+	return p.dispatch(&e)
 }
 
 // common handles what any event may carry.
-func (p *Parser) common(e event, data []byte) error {
+func (p *Parser) common(e *event, data []byte) error {
 	p.noteTier(e.tier)
 	if e.usage != nil {
 		p.noteUsage(e.usage)
@@ -119,16 +116,20 @@ func (p *Parser) common(e event, data []byte) error {
 			return failed(e, data)
 		}
 	}
-	if e.typ.Is("response.failed") || e.typ.Is("response.incomplete") {
+	switch string(e.typ) {
+	case `"response.failed"`, `"response.incomplete"`:
 		return failed(e, data)
-	}
-	if e.typ.Is("error") || e.typ == nil && exchange.ErrorObject(e.v) != nil {
+	case `"error"`:
 		return reported(e.v, data)
+	case "":
+		if exchange.ErrorObject(e.v) != nil {
+			return reported(e.v, data)
+		}
 	}
 	return nil
 }
 
-func (p *Parser) dispatch(e event) error {
+func (p *Parser) dispatch(e *event) error {
 	if e.typ.Kind() != jsonscan.String {
 		return nil
 	}
@@ -215,7 +216,7 @@ func (p *Parser) noteTier(v jsonscan.Value) {
 }
 
 // failed is a response that the provider calls failed or incomplete.
-func failed(e event, data []byte) error {
+func failed(e *event, data []byte) error {
 	cause := e.response.Get("error")
 	if cause.Kind() != jsonscan.Object {
 		cause = e.err

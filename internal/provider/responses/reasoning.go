@@ -23,7 +23,7 @@ type summaries struct {
 	done       int               // items that were emitted
 }
 
-func (s *summaries) delta(e event) {
+func (s *summaries) delta(e *event) {
 	if e.delta.Kind() != jsonscan.String {
 		return
 	}
@@ -38,7 +38,7 @@ func (s *summaries) delta(e event) {
 }
 
 // partDone is the completion of one part.
-func (s *summaries) partDone(e event) {
+func (s *summaries) partDone(e *event) {
 	id := e.item.Get("id").LenientText()
 	for _, v := range []jsonscan.Value{e.itemID, e.id} {
 		if id == "" {

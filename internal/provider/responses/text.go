@@ -15,7 +15,7 @@ type texts struct {
 	done int             // finished messages
 }
 
-func (t *texts) delta(e event) {
+func (t *texts) delta(e *event) {
 	if e.delta.Kind() != jsonscan.String || len(e.delta) == 2 {
 		return
 	}
