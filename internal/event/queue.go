@@ -29,7 +29,7 @@ type Queue struct {
 	mu      sync.Mutex
 	ring    [localagent.MaxWorkerEvents]Item
 	head, n int
-	waiters []*waiter // who waits for room, in order
+	waiters []*waiter // who waits for room, in order; the ring is full while there are any
 	err     error     // what Emit returns from now on
 	lostRun bool
 	message string // of the last delta taken
@@ -62,7 +62,7 @@ func (q *Queue) Try(d Delta) bool {
 func (q *Queue) tryDelta(d Delta) (taken, wake bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.err != nil || len(q.waiters) > 0 {
+	if q.err != nil {
 		return false, false
 	}
 	if q.n > 0 && q.merge(d) {
@@ -110,7 +110,7 @@ func (q *Queue) put(e Event) (*waiter, error) {
 	if q.err != nil {
 		return nil, q.err
 	}
-	if q.n < len(q.ring) && len(q.waiters) == 0 {
+	if q.n < len(q.ring) {
 		q.push(Item{event: e})
 		return nil, nil
 	}

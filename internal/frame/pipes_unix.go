@@ -5,7 +5,6 @@ package frame
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -29,14 +28,13 @@ type Pipes struct {
 	outFD       int
 	rawOut      syscall.RawConn
 	restore     []func() error
-	closed      atomic.Bool
-	gone        atomic.Bool
-	watcher     sync.WaitGroup
+	interrupted time.Time // a deadline that has passed
 	close       func() error
-	reading     sync.Mutex // held during a read
-	writing     sync.Mutex // held during a write
-	deadlines   sync.Mutex // orders SetWriteDeadline and Close
-	interrupted time.Time  // a deadline that has passed
+	gone        atomic.Bool // the output has no reader
+	calls       sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
 }
 
 // OpenStdio takes standard input and output as the transport. Both must be
@@ -88,13 +86,13 @@ func (p *Pipes) watch() error {
 	if p.rawOut, err = p.out.SyscallConn(); err != nil {
 		return fmt.Errorf("watch output: %w", err)
 	}
-	p.watcher.Go(func() {
-		err := p.rawOut.Read(func(fd uintptr) bool { return readerGone(int(fd)) })
-		if err != nil || p.closed.Load() {
-			return
+	p.calls.Go(func() {
+		if err := p.rawOut.Read(func(fd uintptr) bool { return readerGone(int(fd)) }); err != nil {
+			return // closed
 		}
 		p.gone.Store(true)
-		p.interruptRead()
+		// It fails only for a file that has no deadlines, and pipes have them.
+		_ = p.in.SetReadDeadline(p.interrupted)
 	})
 	return nil
 }
@@ -102,38 +100,40 @@ func (p *Pipes) watch() error {
 // Read reads input. It returns ErrOutputGone, before anything that is still to
 // be read, once the output has no reader.
 func (p *Pipes) Read(b []byte) (int, error) {
-	p.reading.Lock()
-	defer p.reading.Unlock()
-	if err := p.stopped(); err != nil {
+	if err := p.enter(); err != nil {
 		return 0, err
 	}
+	defer p.calls.Done()
+	if p.gone.Load() {
+		return 0, ErrOutputGone
+	}
 	n, err := p.in.Read(b)
-	if err == nil || errors.Is(err, io.EOF) {
+	switch {
+	case !errors.Is(err, os.ErrDeadlineExceeded):
 		return n, err
+	case p.gone.Load():
+		return n, ErrOutputGone
 	}
-	if stop := p.stopped(); stop != nil {
-		return n, stop
-	}
-	return n, err
+	return n, ErrClosed
 }
 
-func (p *Pipes) stopped() error {
-	switch {
-	case p.closed.Load():
+// enter begins a call, which Close waits for.
+func (p *Pipes) enter() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
 		return ErrClosed
-	case p.gone.Load():
-		return ErrOutputGone
 	}
+	p.calls.Add(1)
 	return nil
 }
 
 // Write writes all of b or waits until the deadline.
 func (p *Pipes) Write(b []byte) (int, error) {
-	p.writing.Lock()
-	defer p.writing.Unlock()
-	if p.closed.Load() {
-		return 0, ErrClosed
+	if err := p.enter(); err != nil {
+		return 0, err
 	}
+	defer p.calls.Done()
 	done := 0
 	var failed error
 	// Not os.File.Write: on descriptor 1 that raises SIGPIPE where nobody reads.
@@ -152,11 +152,10 @@ func (p *Pipes) Write(b []byte) (int, error) {
 
 // TryWrite writes what fits.
 func (p *Pipes) TryWrite(b []byte) (int, error) {
-	p.writing.Lock()
-	defer p.writing.Unlock()
-	if p.closed.Load() {
-		return 0, ErrClosed
+	if err := p.enter(); err != nil {
+		return 0, err
 	}
+	defer p.calls.Done()
 	return p.write(b)
 }
 
@@ -179,10 +178,10 @@ func (p *Pipes) write(b []byte) (int, error) {
 
 // SetWriteDeadline bounds the next Write.
 func (p *Pipes) SetWriteDeadline(t time.Time) error {
-	p.deadlines.Lock()
-	defer p.deadlines.Unlock()
-	if p.closed.Load() {
-		return ErrClosed
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return ErrClosed // or the deadline that ends a pending call would move
 	}
 	return p.out.SetWriteDeadline(t)
 }
@@ -191,22 +190,17 @@ func (p *Pipes) SetWriteDeadline(t time.Time) error {
 func (p *Pipes) Close() error { return p.close() }
 
 func (p *Pipes) shut() error {
-	p.deadlines.Lock()
-	p.closed.Store(true)
-	err := p.out.SetDeadline(p.interrupted)
-	p.deadlines.Unlock()
-	err = errors.Join(err, p.in.SetReadDeadline(p.interrupted))
-	p.reading.Lock()
-	defer p.reading.Unlock()
-	p.writing.Lock()
-	defer p.writing.Unlock()
-	p.watcher.Wait()
+	err := p.interrupt()
+	p.calls.Wait()
 	return errors.Join(err, p.putBack())
 }
 
-func (p *Pipes) interruptRead() {
-	// It fails only for a file that has no deadlines, and pipes have them.
-	_ = p.in.SetReadDeadline(p.interrupted)
+// interrupt ends pending calls and refuses later ones.
+func (p *Pipes) interrupt() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	return errors.Join(p.in.SetReadDeadline(p.interrupted), p.out.SetDeadline(p.interrupted))
 }
 
 func (p *Pipes) putBack() error {

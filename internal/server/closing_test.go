@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -93,6 +94,7 @@ func TestNothingIsReadWhileClosing(t *testing.T) {
 		r.send(req("later", "status", `{}`))
 		r.signals <- syscall.SIGTERM // changes the status, not the course
 		time.Sleep(time.Second)
+		synctest.Wait()
 		wantFrames(t, r.take(), `end {"state":"stopping"}`, cancelledRun)
 		r.wantExit(Exit{Reason: ReasonShutdown, Signal: syscall.SIGTERM})
 	})
@@ -225,6 +227,29 @@ func TestCleanupJoinsFirst(t *testing.T) {
 		wantFrames(t, r.take(), `end {"state":"stopping"}`, "o !operation_cancelled")
 		r.wantExit(Exit{Reason: ReasonShutdown})
 		wantFrames(t, order, "worker ended", "runtime closed")
+	})
+}
+
+// TestLateResultIsDropped: what closing has answered is not answered again by a
+// job that ends while the output is still being written.
+func TestLateResultIsDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, op := range []string{req("q", "session.create", `{}`), req("q", "session.open", `{"session_id":"x"}`)} {
+			slow := func() (Attached, error) { time.Sleep(time.Second); return Attached{SessionID: "x"}, nil }
+			r := newPipeRig(t, &backend{
+				create: func(context.Context) (Attached, error) { return slow() },
+				open:   func(context.Context, string) (Attached, error) { return slow() },
+			})
+			go func() { _, _ = r.in.Write([]byte(req("init", "initialize", `{"required_capabilities":[]}`) + "\n")) }()
+			if _, err := bufio.NewReaderSize(r.out, 1<<16).ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+			r.send(op, req("end", "shutdown", `{}`))
+			time.Sleep(1500 * time.Millisecond)
+			r.readAll()
+			wantFrames(t, r.take(), `end {"state":"stopping"}`, "q !operation_cancelled")
+			r.wantExit(Exit{Reason: ReasonShutdown})
+		}
 	})
 }
 

@@ -111,6 +111,9 @@ func (c *conn) runs(sessionID, runID string) bool {
 // settle brings the state to rest at the end of each change: what is queued is
 // written, what waits for room takes it, and a closing child that is done leaves.
 func (c *conn) settle() {
+	if c.over {
+		return
+	}
 	c.pump()
 	c.out.Flush()
 	c.leaveIfDone()

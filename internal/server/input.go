@@ -39,7 +39,7 @@ func (c *conn) batch(ctx context.Context, r reader, f []byte, err error) bool {
 	defer c.mu.Unlock()
 	for c.reads() {
 		c.input(ctx, f, err)
-		if !c.reads() || !r.Buffered() {
+		if !r.Buffered() {
 			break
 		}
 		f, err = r.Next()

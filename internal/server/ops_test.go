@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -271,6 +272,39 @@ func TestBatchIsJudgedAsOne(t *testing.T) {
 			r.wantExit(Exit{Reason: ReasonShutdown})
 		})
 	}
+}
+
+// slowBatch hands out frames and lets everybody else run in between.
+type slowBatch struct{ frames []string }
+
+func (b *slowBatch) Buffered() bool { return len(b.frames) > 0 }
+
+func (b *slowBatch) Next() ([]byte, error) {
+	for range 10000 {
+		runtime.Gosched()
+	}
+	f := b.frames[0]
+	b.frames = b.frames[1:]
+	return []byte(f), nil
+}
+
+// TestJobsWaitForTheBatch is the same with jobs that have all the time they
+// want to be quicker. It is no test in a bubble: there a lock is no wait.
+func TestJobsWaitForTheBatch(t *testing.T) {
+	tr := &replayed{}
+	c := newConn(Config{Transport: tr, Startup: &backend{}, NewID: func() string { return "id" }})
+	c.runtime, c.startup = &backend{}, startupReady
+	b := &slowBatch{frames: []string{req("c1", "session.create", `{}`), req("c2", "session.create", `{}`), req("end", "shutdown", `{}`)}}
+	f, err := b.Next()
+	c.batch(context.Background(), b, f, err)
+	if err := c.slot.Cleanup(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(string(tr.out)) {
+		got = append(got, abridge(t, line))
+	}
+	wantFrames(t, got, "c2 !busy", `end {"state":"stopping"}`, "c1 !operation_cancelled")
 }
 
 func TestFrameErrors(t *testing.T) {

@@ -73,15 +73,21 @@ func newRig(t *testing.T, b *backend) *rig { return startRig(t, b, true) }
 func newPipeRig(t *testing.T, b *backend) *rig { return startRig(t, b, false) }
 
 func startRig(t *testing.T, b *backend, isDirect bool) *rig {
+	return startRigOver(t, b, func(d *duplex, r *rig) frame.Transport {
+		if isDirect {
+			return direct{d, r}
+		}
+		return d
+	})
+}
+
+func startRigOver(t *testing.T, b *backend, transport func(*duplex, *rig) frame.Transport) *rig {
 	t.Helper()
 	r := &rig{t: t, b: b, signals: make(chan os.Signal, 1), began: time.Now()}
 	serverIn, in := net.Pipe()
 	serverOut, out := net.Pipe()
 	r.in, r.out = in, out
-	var tr frame.Transport = &duplex{serverIn, serverOut}
-	if isDirect {
-		tr = direct{&duplex{serverIn, serverOut}, r}
-	}
+	tr := transport(&duplex{serverIn, serverOut}, r)
 	ids := 0
 	cfg := Config{
 		Transport: tr, Startup: b, Signals: Signals{C: r.signals},

@@ -142,7 +142,7 @@ func (c *conn) turnCancel(_ context.Context, q *call) localagent.Code {
 }
 
 func (c *conn) approvalAnswer(_ context.Context, q *call) localagent.Code {
-	if c.run.ended || !c.run.job.Answer(q.answer.ApprovalID, q.answer.Allow) {
+	if !c.run.job.Answer(q.answer.ApprovalID, q.answer.Allow) {
 		return localagent.CodeStaleApproval
 	}
 	c.succeed(q.id, resultRecorded)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"magicode/internal/event"
+	"magicode/internal/frame"
 	"magicode/pkg/localagent"
 )
 
@@ -214,33 +215,67 @@ func TestStatusOverflowsBehindEvents(t *testing.T) {
 	})
 }
 
+// timeless is a duplex without write deadlines. A client that takes nothing for
+// so long that an event is lost would end the child in the same moment.
+type timeless struct{ *duplex }
+
+func (timeless) SetWriteDeadline(time.Time) error { return nil }
+
 // TestCriticalEventDeadline: a run whose event finds no room for 2,000 ms is
-// cancelled because of the output. No room for so long means that the oldest
-// frame was not written for as long: the child ends in the same moment.
+// cancelled because of the output, and fails, whatever it says itself.
 func TestCriticalEventDeadline(t *testing.T) {
+	for _, stall := range []time.Duration{1999 * time.Millisecond, 2001 * time.Millisecond} {
+		t.Run(fmt.Sprint(stall), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var emitted, cause error
+				b := scripted(func(ctx context.Context, q *event.Queue) event.Finished {
+					// 32 frames of output, the answer among them, 32 events, and one more.
+					for range localagent.MaxPendingFrames - 1 + localagent.MaxWorkerEvents + 1 {
+						emitted = q.Emit(event.Diagnostic{Code: localagent.DiagnosticExecutionNotice, Summary: "x"})
+					}
+					cause = context.Cause(ctx)
+					return completed
+				})
+				r := startRigOver(t, b, func(d *duplex, _ *rig) frame.Transport { return timeless{d} })
+				r.initializeByHand()
+				r.send(req("start", "turn.start", `{"session_id":"s1","prompt":"hello"}`))
+				time.Sleep(stall)
+				synctest.Wait()
+				r.readAll()
+				got := r.take()
+				want := `run.finished {"error_code":null,"outcome":"completed","persistence":"durable","revision":"rev-3",` + ids + `}`
+				if stall > localagent.CriticalEventWait {
+					want = `run.finished {"error_code":"output_unavailable","outcome":"failed","persistence":"durable","revision":"rev-3",` + ids + `}`
+					if !errors.Is(emitted, event.ErrUndeliverable) || !errors.Is(cause, ErrOutput) {
+						t.Errorf("emit: %v, cancelled with %v", emitted, cause)
+					}
+				} else if emitted != nil || cause != nil {
+					t.Errorf("emit: %v, cancelled with %v", emitted, cause)
+				}
+				if last := got[len(got)-1]; last != want {
+					t.Errorf("got %s, want %s", last, want)
+				}
+			})
+		})
+	}
+}
+
+// TestBrokenOutputFreesTheRun: an event that waits for room does not wait on
+// when the output has ended.
+func TestBrokenOutputFreesTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var emitted error
-		var waited time.Duration
-		var cause error
-		r := newPipeRig(t, scripted(func(ctx context.Context, q *event.Queue) event.Finished {
-			notice := event.Diagnostic{Code: localagent.DiagnosticExecutionNotice, Summary: "x"}
-			for emitted == nil {
-				began := time.Now()
-				emitted = q.Emit(notice)
-				waited = time.Since(began)
+		b := scripted(func(_ context.Context, q *event.Queue) event.Finished {
+			time.Sleep(1500 * time.Millisecond)
+			for q.Emit(event.Diagnostic{Code: localagent.DiagnosticExecutionNotice}) == nil {
 			}
-			f := untilCancelled(ctx)
-			cause = context.Cause(ctx)
-			return f
-		}))
+			return completed
+		})
+		r := newPipeRig(t, b)
 		r.initializeByHand()
 		r.send(req("start", "turn.start", `{"session_id":"s1","prompt":"hello"}`))
 		r.wantExit(Exit{Code: 1, Reason: ReasonOutputDeadline})
-		if !errors.Is(emitted, event.ErrUndeliverable) || waited != localagent.CriticalEventWait {
-			t.Errorf("emit: %v after %v", emitted, waited)
-		}
-		if !errors.Is(cause, ErrOutput) {
-			t.Errorf("cancelled with %v", cause)
+		if r.after != 2*time.Second {
+			t.Errorf("the child ended after %v", r.after)
 		}
 	})
 }
@@ -311,6 +346,7 @@ func TestCancelIsIdempotent(t *testing.T) {
 		cancel := func(id string) string { return req(id, "turn.cancel", `{"session_id":"s1","run_id":"id-2"}`) }
 		r.send(cancel("1"), cancel("2"))
 		time.Sleep(time.Second)
+		synctest.Wait()
 		r.send(cancel("3"))
 		wantFrames(t, r.take(), `1 {"cancellation_requested":true}`, `2 {"cancellation_requested":true}`, cancelledRun, "3 !stale_run")
 		// The session takes the next run.
