@@ -26,9 +26,6 @@ func (c *scan) atColon(i int) int {
 	if end := c.dataURL(i); end != none {
 		return end
 	}
-	if end := c.botToken(i); end != none {
-		return end
-	}
 	kind := c.keyBefore(i)
 	if kind == exactKey || kind == authKey {
 		return none // rule 7 takes more than the password of a URL

@@ -17,6 +17,7 @@ type scan struct {
 	s      string
 	out    []byte
 	copied int
+	again  int  // where to go on when more has come, unless it is where run stopped
 	floor  int  // end of the last replacement: looking back stops here
 	user   bool // that replacement is part of the user in a URL
 	final  bool // the text ends where s ends; otherwise more may come, and s ends with a whole character
@@ -53,6 +54,7 @@ func (c *scan) hide(from, to int) {
 // run scans from i on and returns the place up to which all is decided: the end
 // of s when the text is final.
 func (c *scan) run(i int) int {
+	c.again = none
 	for {
 		switch c.inside {
 		case privateKey, keyValue:
@@ -82,18 +84,23 @@ func (c *scan) plain(i int) int {
 		table = &looseKinds
 	}
 	for i < len(s) {
-		kind := table[s[i]]
+		kind, word := table[s[i]], 0
 		if kind == other {
 			i++
 			continue
 		}
 		if kind == letter && !c.mayStart(i) {
-			for i++; i < len(s) && kinds[s[i]] == letter; {
-				i++
+			j := i + 1
+			for j < len(s) && kinds[s[j]] == letter {
+				j++
 			}
-			continue
+			if !mayBeOpaque(s, i, j) {
+				i = j
+				continue
+			}
+			kind, word = opaqueWord, j
 		}
-		next := c.at(kind, i)
+		next := c.at(kind, i, word)
 		if next < 0 {
 			return next
 		}
@@ -116,11 +123,13 @@ func (c *scan) mayStart(i int) bool {
 	return heads[h>>5]>>(h&31)&1 != 0
 }
 
-// at looks at the byte of that kind at i and returns the place to go on from,
-// or ^p to wait with all from p on.
-func (c *scan) at(kind uint8, i int) int {
+// at looks at the byte of that kind at i, or at the word s[i:end], and returns
+// the place to go on from, or ^p to wait with all from p on.
+func (c *scan) at(kind uint8, i, end int) int {
 	next := i
 	switch kind {
+	case opaqueWord:
+		return c.opaque(i, end)
 	case separator:
 		next = c.atSeparator(i)
 	case letter:
@@ -154,7 +163,8 @@ const (
 	separator
 	letter
 	backslash
-	lineEnd // only where a private key may go on
+	opaqueWord // a word whose shape is looked at
+	lineEnd    // only where a private key may go on
 )
 
 var kinds, looseKinds = makeKinds()
@@ -180,10 +190,14 @@ func (c *scan) atWord(i int) int {
 	case end == more:
 		return ^c.wait(i)
 	}
-	for i++; i < len(c.s) && kinds[c.s[i]] == letter; {
-		i++
+	j := i + 1
+	for j < len(c.s) && kinds[c.s[j]] == letter {
+		j++
 	}
-	return i
+	if !mayBeOpaque(c.s, i, j) {
+		return j
+	}
+	return c.opaque(i, j)
 }
 
 // atBackslash looks at the word behind the escape at i.

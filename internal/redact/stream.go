@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	keepBytes = 512  // of decided text, for looking back: more than maxLookBack
+	keepBytes = 1024 // of decided text, for looking back: more than maxLookBack and maxOpaque
 	trimBytes = 4096 // decided text is dropped when there is so much of it
 	smallHold = 256  // up to here, each piece is looked at when it comes
 	holdShare = 16   // from there on, when the text held has grown by a 16th
@@ -19,6 +19,7 @@ const (
 type Stream struct {
 	win    []byte          // decided text for looking back, then text held
 	pos    int             // win[:pos] is decided
+	again  int             // where to scan from: the word in which pos lies
 	floor  int             // end of the last replacement in win
 	user   bool            // as in scan
 	loose  bool            // as in scan
@@ -37,7 +38,11 @@ func (t *Stream) Write(sanitised string) (released string) {
 		return ""
 	}
 	c := t.scanner(false)
-	end := c.run(t.pos)
+	end := c.run(t.again)
+	t.again = end
+	if c.again >= 0 {
+		t.again = c.again
+	}
 	t.pos, t.floor, t.user, t.loose, t.inside = end, c.floor, c.user, c.loose, c.inside
 	t.joined = append(c.out, t.win[c.copied:end]...)
 	t.next = 0
@@ -74,6 +79,7 @@ func (t *Stream) trim() {
 	}
 	t.win = append(t.win[:0], t.win[drop:]...)
 	t.pos -= drop
+	t.again -= drop
 	t.floor = max(t.floor-drop, 0)
 	t.next = max(t.next-drop, 0)
 }
@@ -84,7 +90,7 @@ func (t *Stream) Text() string { return t.out.String() + t.Rest() }
 // Rest returns what Text has beyond the released part.
 func (t *Stream) Rest() string {
 	c := t.scanner(true)
-	end := c.run(t.pos)
+	end := c.run(t.again)
 	return string(append(c.out, t.win[c.copied:end]...))
 }
 

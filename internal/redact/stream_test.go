@@ -13,7 +13,7 @@ var pieces = []string{
 	" ", "\n", "\n\n", "\r\n", "\t", "\u00a0", "é", "ſ", "\u212a", "=", ":", " = ", ": ", ":=", "=>", ",", ";", "}", "{", "[", "]", "(", ")", `"`, "'", `\"`, `\`, "`", "```", "~~~",
 	"a", "B", "7", "_", "-", ".", "/", "+", "~", "@", "<", ">", mark, "<red", "-----", "-----BEGIN ", "PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----\n", "-----END PRIVATE KEY-----", "-----END ", "BEGIN",
 	"data:", "image/png", ";base64,", "data:a/b;base64,QUJD", "ghp_", "github_pat_", "abcdefghijklmnopqrst", "AKIA", "ABCDEFGHIJKLMNOP", "sk-", "eyJ", "bearer", "Bearer ", "abcdefgh",
-	"https://", "user:", "pass@host", "/path", "123456789:", "AAabcdefghijklmnopqrstuvwxyz0123456789", "Basic ", "QWxhZGRpbjpvcGVu", "\n```\n", "\n```", "\nQUJDREVGR0g=\n", "::", "==", "sig", "xoxb-1", "SG.", "s.", "live_", "\\n", "\\\\", "${X}", "nil", "f()", "bearer=",
+	"acme_", "acme-", "aB3dE5gH7jK9mN1pQ3sT5", "aB3", "12", ".atlasv1.", "0123456789abcdef", "-us1", "8Q~", "MTA", ".aB3dEf.", "https://", "user:", "pass@host", "/path", "123456789:", "AAabcdefghijklmnopqrstuvwxyz0123456789", "Basic ", "QWxhZGRpbjpvcGVu", "\n```\n", "\n```", "\nQUJDREVGR0g=\n", "::", "==", "sig", "xoxb-1", "SG.", "s.", "live_", "\\n", "\\\\", "${X}", "nil", "f()", "bearer=",
 	"token", "password", "secret", "api_key", "Authorization", "my_", "my", "Key", "key", "\"token\":\"", "://", "u:p@h",
 }
 

@@ -1,9 +1,6 @@
 package redact
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 const (
 	maxUserBytes   = 128 // of a URL's user name, for looking back
@@ -93,30 +90,5 @@ func (c *scan) urlUser(i int) int {
 		return none
 	}
 	c.hide(i, end)
-	return end
-}
-
-// botToken hides the second half of a Telegram bot token, which follows the
-// ':' at i behind the bot's number.
-func (c *scan) botToken(i int) int {
-	s := c.s
-	if s[i] != ':' || i < c.floor+8 || i+1 < len(s) && s[i+1] != 'A' {
-		return none
-	}
-	j := i
-	for j > c.floor && i-j <= 12 && classes[s[j-1]]&digit != 0 {
-		j--
-	}
-	if i-j < 8 || i-j > 11 || j > c.floor && (classes[s[j-1]]&word != 0 && !strings.HasSuffix(s[c.floor:j], "bot") || s[j-1] >= utf8.RuneSelf) {
-		return none
-	}
-	end := runEnd(s, i+1, url64)
-	if end == len(s) && !c.final {
-		return more
-	}
-	if end-i-1 < 30 {
-		return none
-	}
-	c.hide(i+1, end)
 	return end
 }
