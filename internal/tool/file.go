@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"unicode/utf8"
 
 	"magicode/internal/vfs"
@@ -70,7 +71,7 @@ func (f Files) Write(ctx context.Context, t Target, data []byte) (string, error)
 		return "", lockError(ctx, t.arg, err)
 	}
 	defer release()
-	return path, f.replace(a, t, data)
+	return path, f.replace(a, t, data, 0)
 }
 
 func lockError(ctx context.Context, arg string, err error) error {
@@ -81,7 +82,7 @@ func lockError(ctx context.Context, arg string, err error) error {
 }
 
 // replace writes below an anchored directory, under the lock.
-func (f Files) replace(a anchor, t Target, data []byte) error {
+func (f Files) replace(a anchor, t Target, data []byte, perm fs.FileMode) error {
 	name := a.name(t.Name)
 	if err := t.checkFinal(f.FS, name); err != nil {
 		return err
@@ -89,7 +90,7 @@ func (f Files) replace(a anchor, t Target, data []byte) error {
 	if err := a.verify(f.FS); err != nil {
 		return pathError(t.arg, err)
 	}
-	err := vfs.Replace(f.FS, name, data, 0)
+	err := vfs.Replace(f.FS, name, data, perm)
 	switch {
 	case errors.Is(err, vfs.ErrUndurable):
 		return fmt.Errorf("%w: %s", ErrUndurable, t.arg)
@@ -126,4 +127,60 @@ func (f Files) parents(t Target) (anchor, string, error) {
 		return anchor{}, "", err
 	}
 	return a, dir, nil
+}
+
+// LockAll locks several paths in sorted order, each once. release gives back
+// those that were taken.
+func (f Files) LockAll(ctx context.Context, paths []string) (release func(), err error) {
+	sorted := slices.Compact(slices.Sorted(slices.Values(paths)))
+	var held []func()
+	release = func() {
+		for _, r := range slices.Backward(held) {
+			r()
+		}
+	}
+	for _, p := range sorted {
+		r, err := f.Locks.Lock(ctx, p)
+		if err != nil {
+			release()
+			return nil, lockError(ctx, p, err)
+		}
+		held = append(held, r)
+	}
+	return release, nil
+}
+
+// Replace writes a target whose directory exists and whose lock the caller
+// holds. perm 0 keeps the mode of the file that is there. Errors are those of Write.
+func (f Files) Replace(t Target, data []byte, perm fs.FileMode) error {
+	a, err := openAnchor(f.FS, t.Dir)
+	if err != nil {
+		return pathError(t.arg, err)
+	}
+	defer a.close()
+	return f.replace(a, t, data, perm)
+}
+
+// Remove removes a regular file whose lock the caller holds. ErrUndurable means
+// that it is gone, but perhaps not after a crash.
+func (f Files) Remove(t Target) error {
+	a, err := openAnchor(f.FS, t.Dir)
+	if err != nil {
+		return pathError(t.arg, err)
+	}
+	defer a.close()
+	name := a.name(t.Name)
+	if err := t.checkFinal(f.FS, name); err != nil {
+		return err
+	}
+	if err := a.verify(f.FS); err != nil {
+		return pathError(t.arg, err)
+	}
+	if err := f.FS.Remove(name); err != nil {
+		return pathError(t.arg, err)
+	}
+	if err := f.FS.SyncDir(filepath.Dir(name)); err != nil {
+		return fmt.Errorf("%w: %s", ErrUndurable, t.arg)
+	}
+	return nil
 }
