@@ -25,6 +25,7 @@ func headHash(v uint32) uint32 {
 // entry is a format in the list of its first byte.
 type entry struct {
 	head uint32 // its first bytes, 0 where it has fewer than headBytes
+	grow bool   // what follows like a key belongs to it
 	*format
 }
 
@@ -36,20 +37,24 @@ func makeHeads() (t [1 << (headBits - 5)]uint32, of [256][]entry) {
 		h := headHash(headOf(s))
 		t[h>>5] |= 1 << (h & 31)
 	}
-	for k := range formats {
-		f := &formats[k]
-		list := &of[f.prefix[0]]
-		if len(f.prefix) >= headBytes {
-			*list = append(*list, entry{headOf(f.prefix), f})
-			add(f.prefix)
-			continue
+	for k := range len(ruleFormats) + len(formats) {
+		e := entry{grow: k >= len(ruleFormats)}
+		if e.grow {
+			e.format = &formats[k-len(ruleFormats)]
+		} else {
+			e.format = &ruleFormats[k]
 		}
-		*list = append(*list, entry{0, f})
-		for b := 0; b < utf8.RuneSelf; b++ {
-			if classes[b]&f.set != 0 {
-				add(f.prefix + string(rune(b)))
+		if len(e.prefix) >= headBytes {
+			e.head = headOf(e.prefix)
+			add(e.prefix)
+		} else {
+			for b := range utf8.RuneSelf {
+				if classes[b]&e.set != 0 {
+					add(e.prefix + string(rune(b)))
+				}
 			}
 		}
+		of[e.prefix[0]] = append(of[e.prefix[0]], e)
 	}
 	add("BEG")
 	for _, b := range [...]string{"bea", "beA", "bEa", "bEA", "Bea", "BeA", "BEa", "BEA"} {
@@ -73,7 +78,7 @@ func partialHead(s string) bool {
 }
 
 // format returns the end of the key at i, whose beginning has been compared.
-func (c *scan) format(f *format, i int) int {
+func (c *scan) format(f entry, i int) int {
 	from := i + len(f.prefix)
 	end, seen := from, uint32(0)
 	for end < len(c.s) && classes[c.s[end]]&f.set != 0 {
@@ -92,6 +97,22 @@ func (c *scan) format(f *format, i int) int {
 	}
 	if end-from < f.min {
 		return none
+	}
+	if f.max > 0 || !f.grow {
+		return end
+	}
+	return c.growKey(end)
+}
+
+// growKey returns the end of a key that goes on in other characters than its
+// provider used to take.
+func (c *scan) growKey(i int) int {
+	end := runEnd(c.s, i, url64)
+	if end == len(c.s) && !c.final {
+		return more
+	}
+	for end > i && !c.endsWord(end) {
+		end--
 	}
 	return end
 }

@@ -165,7 +165,7 @@ func (c *scan) azureSecret(i, j int) int {
 // slashed: an AWS secret access key, 40 characters of base64.
 func (c *scan) slashed(i, j int) int {
 	s := c.s
-	if i > c.floor && classes[s[i-1]]&(base|equal|dash|dot) != 0 {
+	if i > c.floor && classes[s[i-1]]&(base|dash|dot) != 0 {
 		return none
 	}
 	end := runEnd(s, i, alnum|base)

@@ -285,7 +285,7 @@ func (c *scan) token(i int) int {
 		if !strings.HasPrefix(s, f.prefix) {
 			continue
 		}
-		if end := c.format(f.format, i); end != none {
+		if end := c.format(f, i); end != none {
 			if end >= 0 {
 				c.hide(i, end)
 			}
