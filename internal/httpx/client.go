@@ -19,6 +19,7 @@ const (
 	idleConnTimeout  = 90 * time.Second
 	maxIdlePerHost   = 8
 	socketBufferSize = 32 << 10
+	maxHeaderBytes   = 256 << 10
 )
 
 // Options of New. The zero value is a direct client without proxies.
@@ -45,16 +46,17 @@ func New(o Options) *Client {
 		dial = (&net.Dialer{Timeout: ConnectTimeout, KeepAlive: 30 * time.Second}).DialContext
 	}
 	return &Client{transport: &http.Transport{
-		Proxy:                 newProxies(o.Environ).forRequest,
-		DialContext:           dial,
-		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
-		TLSHandshakeTimeout:   ConnectTimeout,
-		ResponseHeaderTimeout: HeaderTimeout,
-		DisableCompression:    true,
-		MaxIdleConnsPerHost:   maxIdlePerHost,
-		IdleConnTimeout:       idleConnTimeout,
-		ReadBufferSize:        socketBufferSize,
-		WriteBufferSize:       socketBufferSize,
+		Proxy:                  newProxies(o.Environ).forRequest,
+		DialContext:            dial,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
+		TLSHandshakeTimeout:    ConnectTimeout,
+		ResponseHeaderTimeout:  HeaderTimeout,
+		DisableCompression:     true,
+		MaxIdleConnsPerHost:    maxIdlePerHost,
+		IdleConnTimeout:        idleConnTimeout,
+		ReadBufferSize:         socketBufferSize,
+		WriteBufferSize:        socketBufferSize,
+		MaxResponseHeaderBytes: maxHeaderBytes,
 		// A map that is not nil switches HTTP/2 off: one stream per connection
 		// lets a cancelled generation end by closing its socket.
 		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,10 +136,7 @@ func (p *Provider) call(req *provider.Request) exchange.Call {
 	p.mu.Lock()
 	login := p.login
 	p.mu.Unlock()
-	verbosity := p.config.Verbosity
-	if verbosity == "" {
-		verbosity = defaultVerbosity
-	}
+	verbosity := cmp.Or(req.Verbosity, p.config.Verbosity, defaultVerbosity)
 	key := turnState{account: accountOfRecord(login), session: sessionOf(req), model: req.Model}
 	c := exchange.Call{
 		URL:       p.url,

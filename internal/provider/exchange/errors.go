@@ -22,6 +22,7 @@ const (
 	maxSnippet     = 200
 	maxDetail      = 400
 	maxIdentity    = 256
+	minSecret      = 4 // a shorter key would be found inside ordinary words
 )
 
 // StatusError is a response that is not 2xx. Body is redacted and bounded.
@@ -94,7 +95,7 @@ func transport(what string, err error, hide []string) *provider.Error {
 // that the rules know.
 func hideAll(text string, secrets []string) string {
 	for _, s := range secrets {
-		if len(s) >= 4 {
+		if len(s) >= minSecret {
 			text = strings.ReplaceAll(text, s, "<redacted>")
 		}
 	}

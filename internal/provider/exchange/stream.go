@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"magicode/internal/provider"
 	"magicode/internal/provider/sse"
@@ -27,9 +28,21 @@ func (a *attempt) stream(ctx context.Context, cancel context.CancelCauseFunc, r 
 		return nil, a.sink.err
 	}
 	if err != nil {
-		return asFailure(err), nil
+		return a.scrub(asFailure(err)), nil
 	}
 	return nil, nil
+}
+
+// scrub hides credentials of ours that a server repeated in its stream.
+func (a *attempt) scrub(f *failure) *failure {
+	text := f.err.Error()
+	for _, s := range a.call.Hide {
+		if len(s) >= minSecret && strings.Contains(text, s) {
+			f.err.Err = errors.New(hideAll(text, a.call.Hide))
+			break
+		}
+	}
+	return f
 }
 
 // conclude ends a parser after its last event; err is why there is no further one.

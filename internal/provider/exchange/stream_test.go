@@ -153,6 +153,15 @@ func TestErrorBody(t *testing.T) {
 	}
 }
 
+// TestStreamErrorsHideTheKey: a server that repeats our key in its stream.
+func TestStreamErrorsHideTheKey(t *testing.T) {
+	h := newHarness(answer{body: data(events("plain bad key key-of-ours"))})
+	perr := asError(t, h.do(t.Context()))
+	if text := perr.Error(); strings.Contains(text, "key-of-ours") || !strings.Contains(text, "bad key") || perr.Kind != provider.ErrPlain {
+		t.Errorf("error %q", text)
+	}
+}
+
 func TestPromptTooLong(t *testing.T) {
 	for _, c := range []struct {
 		status int

@@ -160,10 +160,8 @@ func (f *Factory) custom(sel provider.Selection, purpose provider.Purpose) (prov
 		return nil, ErrNotReady
 	}
 	cfg := openai.Config{BaseURL: def.BaseURL, Key: def.Key, Chat: def.Chat, AnthropicLike: def.AnthropicLike,
-		ConversationHeaders: def.Headers, InlineReasoning: def.InlineReasoning, UserAgent: c.UserAgent, Semantic: f.semantic(purpose)}
-	if def.SupportsVerbosity {
-		cfg.Verbosity = c.Verbosity
-	}
+		ConversationHeaders: def.Headers, InlineReasoning: def.InlineReasoning, UserAgent: c.UserAgent, Semantic: f.semantic(purpose),
+		SupportsVerbosity: def.SupportsVerbosity, Verbosity: c.Verbosity}
 	if fastPurpose(purpose) && c.Fast && (slices.Contains(def.FastModels, sel.Model) || slices.Equal(def.FastModels, []string{"*"})) {
 		cfg.ServiceTier = def.FastTier
 	}
@@ -187,6 +185,15 @@ type shaped struct {
 	id        string
 	levels    []provider.Level
 	maxOutput int
+}
+
+// Tier is the service tier that requests ask for, or "". The runner may ask for
+// it through an interface of its own.
+func (s *shaped) Tier() string {
+	if t, ok := s.inner.(interface{ Tier() string }); ok {
+		return t.Tier()
+	}
+	return ""
 }
 
 func (s *shaped) Stream(ctx context.Context, req provider.Request, emit func(provider.Event) error) error {

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -23,8 +24,9 @@ type Config struct {
 	Key string
 	// Chat uses Chat Completions instead of Responses.
 	Chat bool
-	// Verbosity of answers; only Responses sends it.
-	Verbosity string
+	// SupportsVerbosity lets Responses send a verbosity: the request's, else Verbosity.
+	SupportsVerbosity bool
+	Verbosity         string
 	// AnthropicLike sends thinking budgets instead of efforts.
 	AnthropicLike bool
 	// ServiceTier is sent when it is not empty.
@@ -92,7 +94,11 @@ func (p *Provider) api(req *provider.Request) (*body.Body, func(*exchange.Sink) 
 		}
 		return chat.Body(req, chat.Options{ServiceTier: c.ServiceTier, AnthropicLike: c.AnthropicLike}), parser
 	}
-	return responses.Body(req, responses.Options{Verbosity: c.Verbosity, ServiceTier: c.ServiceTier, AnthropicLike: c.AnthropicLike}), responses.NewParser
+	verbosity := ""
+	if c.SupportsVerbosity {
+		verbosity = cmp.Or(req.Verbosity, c.Verbosity)
+	}
+	return responses.Body(req, responses.Options{Verbosity: verbosity, ServiceTier: c.ServiceTier, AnthropicLike: c.AnthropicLike}), responses.NewParser
 }
 
 func (p *Provider) header(conversation string) http.Header {
