@@ -25,7 +25,7 @@ type Handle struct {
 
 	file     vfs.File // open for appending, nil before the first append
 	dev, ino uint64   // of file
-	fault    bool     // a sync failed: what was written before it is in doubt
+	cut      bool     // a tail was cut off and that is not synced: nothing may be written, or a power cut could bring old bytes back in front of it
 	unsynced bool     // file holds records that no sync has covered
 	newName  bool     // the folder does not surely hold the file's name yet
 

@@ -15,14 +15,23 @@ import (
 // behind it (decision 16), and puts a diagnostic record in front of the batch.
 func (h *Handle) mend(events []Event) error {
 	torn := h.print.size - h.print.end
+	if torn > 0 {
+		if err := h.setAside(); err != nil {
+			return fmt.Errorf("set a torn record aside: %w", err)
+		}
+		h.cut = true
+		if err := h.file.Truncate(h.print.end); err != nil {
+			return fmt.Errorf("cut a torn record off: %w", err)
+		}
+	}
+	if h.cut {
+		if err := h.file.Sync(); err != nil {
+			return fmt.Errorf("cut a torn record off: %w", err)
+		}
+		h.cut = false
+	}
 	if torn == 0 {
 		return nil
-	}
-	if err := h.setAside(); err != nil {
-		return fmt.Errorf("set a torn record aside: %w", err)
-	}
-	if err := h.file.Truncate(h.print.end); err != nil {
-		return fmt.Errorf("cut a torn record off: %w", err)
 	}
 	h.print.size = h.print.end
 	note := Event{Kind: KindDiagnostic, Payload: map[string]any{

@@ -64,7 +64,8 @@ func (h *Handle) reopen() (vfs.Info, error) {
 	if err != nil {
 		return info, err
 	}
-	h.file, h.dev, h.ino, h.newName = f, info.Dev, info.Ino, replaced
+	h.file, h.dev, h.ino = f, info.Dev, info.Ino
+	h.newName = h.newName || replaced || !h.print.exists
 	return info, nil
 }
 
@@ -74,7 +75,7 @@ func (h *Handle) letGo() {
 		return
 	}
 	_ = h.file.Close() // what it held unsynced is gone with its name
-	h.file, h.unsynced = nil, false
+	h.file, h.unsynced, h.cut = nil, false, false
 }
 
 // outside looks at a file whose stat is not the one that was last seen. Equal
@@ -104,13 +105,19 @@ func (h *Handle) lookAtTail(size int64) error {
 		return nil
 	}
 	var l liner
-	if _, err := l.parse(tail); errors.Is(err, errCut) {
+	whole := unpadded(tail)
+	if _, err := l.parse(whole); errors.Is(err, errCut) {
 		h.print.end = size - int64(len(tail))
 		return nil
 	}
+	h.print.end = size - int64(len(tail)-len(whole))
 	h.print.open = true
 	return nil
 }
+
+// unpadded cuts off the NUL bytes that a power cut leaves where data was not
+// written yet: what stands before them may be a whole record.
+func unpadded(tail []byte) []byte { return bytes.TrimRight(tail, "\x00") }
 
 // lastLine returns what follows the last line end.
 func (h *Handle) lastLine(size int64) ([]byte, error) {

@@ -177,17 +177,25 @@ func (p *pass) end(tail []byte) {
 	if p.bad > 0 || p.info.Lines > MaxLines {
 		return
 	}
-	switch err := p.line(tail, p.base); {
+	whole := unpadded(tail)
+	switch err := p.line(whole, p.base); {
 	case err == nil:
-		p.print.extend(tail)
+		p.print.extend(whole)
 		p.print.open = true
 		p.cutoff = min(p.cutoff, p.print.end)
+		if len(whole) < len(tail) {
+			p.torn(tail[len(whole):])
+		}
 	case errors.Is(err, errCut):
-		p.info.Torn = true
-		p.print.tear(tail)
+		p.torn(tail)
 	default:
 		p.bad = p.info.Lines
 	}
+}
+
+func (p *pass) torn(tail []byte) {
+	p.info.Torn = true
+	p.print.tear(tail)
 }
 
 // first is the read of Open.

@@ -84,7 +84,7 @@ func (h *Handle) begin(ctx context.Context) (*Rotation, error) {
 	return r, nil
 }
 
-// whole makes the log exist, without a torn tail and on disk.
+// whole makes the log exist, on disk, made of whole lines.
 func (h *Handle) whole(ctx context.Context) error {
 	created, err := h.place(ctx)
 	if err != nil {
@@ -93,7 +93,7 @@ func (h *Handle) whole(ctx context.Context) error {
 	if h.stale {
 		return ErrStale
 	}
-	if h.print.size > h.print.end {
+	if h.print.open || h.print.size > h.print.end { // what is carried over must begin a line
 		if err := h.mend(nil); err != nil {
 			return err
 		}
