@@ -116,3 +116,32 @@ func BenchmarkFrameParseVsJsontext(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkFrameParseMalformed damages the frames of every shape, early, late
+// and in their UTF-8: none may cost more than fault=none.
+func BenchmarkFrameParseMalformed(b *testing.B) {
+	for _, s := range shapes() {
+		faults := []struct {
+			name, frame string
+			code        localagent.Code
+		}{
+			{"none", s.frame, ""},
+			{"first", "x" + s.frame[1:], localagent.CodeInvalidFrame},
+			{"field", strings.Replace(s.frame, "version", "versiom", 1), localagent.CodeInvalidRequest},
+			{"late", s.frame[:len(s.frame)-1] + "]", localagent.CodeInvalidRequest},
+			{"unclosed", s.frame[:len(s.frame)-1] + " ", localagent.CodeInvalidFrame},
+			{"utf8", s.frame[:len(s.frame)-1] + "\xff", localagent.CodeInvalidFrame},
+			{"utf8balanced", "\xff" + s.frame[:len(s.frame)-1] + "}", localagent.CodeInvalidRequest},
+		}
+		for _, f := range faults {
+			b.Run("shape="+s.name+"/fault="+f.name, func(b *testing.B) {
+				data := []byte(f.frame)
+				b.SetBytes(int64(len(data)))
+				b.ReportAllocs()
+				for b.Loop() {
+					parse(b, data, f.code)
+				}
+			})
+		}
+	}
+}

@@ -1,9 +1,6 @@
 package jsonscan
 
-import (
-	"bytes"
-	"math/bits"
-)
+import "math/bits"
 
 // Balanced is ObjectReader.Balanced for data of which nothing was read.
 func Balanced(data []byte, maxDepth int) bool {
@@ -12,136 +9,156 @@ func Balanced(data []byte, maxDepth int) bool {
 
 // balanced counts on from i, where depth brackets are open.
 func balanced(data []byte, i, depth, limit int, inString bool) bool {
-	c := counter{data: data, depth: depth, limit: limit}
-	for {
-		if inString {
-			if i = closingQuote(data, i); i >= len(data) {
-				return false
-			}
-			i++
-		}
-		if i = c.outside(i); i < 0 {
-			return false
-		}
-		if i >= len(data) {
-			return c.depth == 0
-		}
-		i++ // the quote
-		inString = true
-	}
-}
-
-type counter struct {
-	data  []byte
-	depth int
-	limit int
-}
-
-// outside counts from i to the next quote, and returns its index, or the
-// length of the data, or -1 where the count left its bounds.
-func (c *counter) outside(i int) int {
-	data, depth := c.data, c.depth
 	for len(data)-i >= 8 {
-		w := load(data, i)
-		n := 8
-		q := quote(w)
-		if q != 0 {
-			n = bits.TrailingZeros64(q) >> 3
+		w, n := load(data, i), 8
+		switch {
+		case inString:
+			m := quoteOrBackslash(w)
+			at := i + bits.TrailingZeros64(m)>>3 // i + 8 if there is none
+			if m == 0 || data[at] == '\\' {
+				i = nextQuote(data, at)
+				continue
+			}
+		case w == ' '*ones:
+			i = spaces(data, i)
+			continue
+		}
+		b := lowest(w ^ '\\'*ones)
+		if b != 0 {
+			n = bits.TrailingZeros64(b) >> 3
 			w &= 1<<(uint(n)*8) - 1
 		}
-		up, down := brackets(w)
-		if (depth+up > c.limit || depth < down) && !c.within(data[i:i+n], depth) {
-			return -1
-		}
-		depth += up - down
-		i += n
-		if q != 0 {
-			c.depth = depth
-			return i
-		}
-	}
-	n := bytes.IndexByte(data[i:], '"')
-	if n < 0 {
-		n = len(data) - i
-	}
-	if !c.within(data[i:i+n], depth) {
-		return -1
-	}
-	for _, b := range data[i : i+n] {
-		up, down := brackets(uint64(b))
-		depth += up - down
-	}
-	c.depth = depth
-	return i + n
-}
-
-// within counts byte by byte, and reports whether the bounds hold.
-func (c *counter) within(part []byte, depth int) bool {
-	for _, b := range part {
-		switch b {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		}
-		if depth > c.limit || depth < 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// quote sets the high bit of the lowest byte of w that is a quote, and perhaps
-// of bytes above it; 0 if there is none.
-func quote(w uint64) uint64 {
-	x := w ^ '"'*ones
-	return (x - ones) & ^x & highs
-}
-
-// brackets counts the opening and the closing brackets in w. With bits 1, 2 and
-// 5 set, all four are 0x7f, and so are Y, y, _ and DEL. Of bits 1 and 2, an
-// opening one has the first only, a closing one the second only, Y and y none,
-// _ and DEL both.
-func brackets(w uint64) (up, down int) {
-	x := (w | 0x26*ones) ^ 0x7f*ones
-	candidates := ^((x&^highs + 0x7f*ones) | x) & highs
-	if candidates == 0 {
-		return 0, 0
-	}
-	up64, down64 := candidates&(w<<6)&^(w<<5), candidates&(w<<5)&^(w<<6)
-	return count(up64), count(down64)
-}
-
-// count returns how many bytes of m are 0x80; all others are 0.
-func count(m uint64) int { return int((m >> 7) * ones >> 56) }
-
-// closingQuote returns the index of the quote that ends the string around i,
-// or at least the length of the data. A backslash skips a byte, whatever it is.
-func closingQuote(data []byte, i int) int {
-	for i < len(data) {
-		if len(data)-i < 8 {
-			switch data[i] {
-			case '"':
-				return i
-			case '\\':
-				i++
+		w, inString = outside(w, inString)
+		if up, down := brackets(w); up|down != 0 {
+			levels := levels(up, down)
+			if !within(levels, depth, limit) {
+				return false
 			}
+			depth += int(levels>>56) - level0
+		}
+		if i += n; b != 0 && inString {
+			i = escapes(data, i)
+		} else if b != 0 {
 			i++
-			continue
 		}
-		w := load(data, i)
-		m := (((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones)) & ^w & highs
-		if m == 0 {
-			i += 8
-			continue
+	}
+	return balancedTail(data, i, depth, limit, inString)
+}
+
+func balancedTail(data []byte, i, depth, limit int, inString bool) bool {
+	for ; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			inString = !inString
+		case inString && c == '\\':
+			i++
+		case !inString:
+			up, down := brackets(uint64(c))
+			if depth += int(up) - int(down); depth < 0 || depth > limit {
+				return false
+			}
 		}
-		i += bits.TrailingZeros64(m) >> 3
-		if data[i] == '"' {
-			return i
-		}
-		for i += 2; i+1 < len(data) && data[i] == '\\'; {
-			i += 2
+	}
+	return depth == 0 && !inString
+}
+
+// level0 stands for no change in a byte of levels.
+const level0 = 8
+
+// levels returns in each byte by how much the brackets up to there change the
+// depth, plus level0.
+func levels(up, down uint64) uint64 { return up*ones + level0*ones - down*ones }
+
+// within reports whether the depth, from which on levels go, never falls below
+// 0 nor passes limit.
+func within(levels uint64, depth, limit int) bool {
+	least, most := uint64(max(level0-depth, 0)), uint64(min(level0+limit-depth, 127))
+	return ((levels|highs)-least*ones)&((most*ones|highs)-levels)&highs == highs
+}
+
+// escapes steps over the escapes in a string that follow one another from the
+// backslash at i on: two bytes each, whatever the second one is. Those of a
+// well-formed \uXXXX may go with them.
+func escapes(data []byte, i int) int {
+	for i < len(data) && data[i] == '\\' {
+		if i += 2; i <= len(data) && data[i-1] == 'u' && unit(data, i-2) >= 0 {
+			i += 4
 		}
 	}
 	return i
+}
+
+// nextQuote returns the index of the quote that ends the string around i, or
+// one before it and less than 8 bytes before the end, or one behind the end.
+func nextQuote(data []byte, i int) int {
+	for {
+		i = inside(data, i)
+		if i >= len(data) || data[i] != '\\' {
+			return i
+		}
+		i = escapes(data, i)
+	}
+}
+
+// inside returns the index of the first quote or backslash at or after i, or
+// one before it and less than 8 bytes before the end.
+func inside(data []byte, i int) int {
+	for len(data)-i >= 32 {
+		a, b := quoteOrBackslash(load(data, i)), quoteOrBackslash(load(data, i+8))
+		c, d := quoteOrBackslash(load(data, i+16)), quoteOrBackslash(load(data, i+24))
+		if a|b|c|d != 0 {
+			return i + first(a, b, c, d)
+		}
+		i += 32
+	}
+	for len(data)-i >= 8 {
+		if m := quoteOrBackslash(load(data, i)); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+		i += 8
+	}
+	return i
+}
+
+// first returns the index of the lowest byte that is set in four words in a row.
+func first(a, b, c, d uint64) int {
+	switch {
+	case a != 0:
+		return bits.TrailingZeros64(a) >> 3
+	case b != 0:
+		return 8 + bits.TrailingZeros64(b)>>3
+	case c != 0:
+		return 16 + bits.TrailingZeros64(c)>>3
+	}
+	return 24 + bits.TrailingZeros64(d)>>3
+}
+
+// lowest sets the high bit of the lowest byte of x that is 0, and perhaps of
+// bytes above it; 0 if there is none.
+func lowest(x uint64) uint64 { return (x - ones) & ^x & highs }
+
+// quoteOrBackslash is lowest for these two.
+func quoteOrBackslash(w uint64) uint64 {
+	return (((w ^ '"'*ones) - ones) | ((w ^ '\\'*ones) - ones)) & ^w & highs
+}
+
+// outside blanks the bytes of w that lie in strings. Multiplying by ones gives
+// each byte the number of quotes up to it, of which the lowest bit counts.
+func outside(w uint64, inString bool) (blanked uint64, inStringAfter bool) {
+	x := w ^ '"'*ones
+	quotes := (^((x&^highs + 0x7f*ones) | x) & highs) >> 7 * ones
+	if inString {
+		quotes += ones
+	}
+	return w &^ ((quotes & ones) * 0xff), quotes>>56&1 != 0
+}
+
+// brackets sets the lowest bit of each byte of up that is an opening bracket in
+// w, and of down for a closing one. With bits 1, 2 and 5 set, all four are
+// 0x7f, and so are Y, y, _ and DEL. Of bits 1 and 2, an opening one has the
+// first only, a closing one the second only, Y and y none, _ and DEL both.
+func brackets(w uint64) (up, down uint64) {
+	x := (w | 0x26*ones) ^ 0x7f*ones
+	m := ^((x&^highs + 0x7f*ones) | x) >> 7 & ones
+	return m & (w >> 1) &^ (w >> 2), m & (w >> 2) &^ (w >> 1)
 }

@@ -2,7 +2,6 @@ package jsonscan
 
 import (
 	"errors"
-	"unicode/utf8"
 )
 
 // Why bytes were refused. The errors carry no part of the input.
@@ -42,7 +41,7 @@ func (o Options) depth() int {
 // package's sentinels; invalid UTF-8 comes before all others, and of those the
 // first that was found.
 func Parse(data []byte, o Options) (Value, error) {
-	if !utf8.Valid(data) {
+	if !validUTF8(data) {
 		return nil, ErrUTF8
 	}
 	from := space(data, 0)

@@ -1,7 +1,5 @@
 package jsonscan
 
-import "unicode/utf8"
-
 // ObjectReader hands out the members of one object while it checks them, so
 // that an envelope is checked and taken apart in one pass. Make it with
 // ReadObject. It allocates nothing and is for one goroutine.
@@ -25,7 +23,7 @@ const (
 // nothing but white space around it. Nothing is refused before Next or Err.
 func ReadObject(data []byte, o Options) ObjectReader {
 	r := ObjectReader{s: scanner{data: data[:trimEnd(data, 0)], Options: o, max: o.depth()}}
-	if !utf8.Valid(data) {
+	if !validUTF8(data) {
 		r.s.err, r.step = ErrUTF8, stepFailed
 	}
 	return r

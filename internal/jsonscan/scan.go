@@ -252,21 +252,22 @@ func space(data []byte, i int) int {
 // spaces is space for what begins with white space, or with bytes below it.
 func spaces(data []byte, i int) int {
 	for uint(i) < uint(len(data)) {
+		for len(data)-i >= 8 {
+			x := load(data, i) ^ ' '*ones
+			if x != 0 {
+				i += bits.TrailingZeros64(x) >> 3
+				break
+			}
+			i += 8
+		}
+		if uint(i) >= uint(len(data)) {
+			break
+		}
 		switch data[i] {
 		case ' ', '\n', '\r', '\t':
 			i++
 		default:
 			return i
-		}
-		if len(data)-i < 8 {
-			continue
-		}
-		w := load(data, i)
-		for w == ' '*ones {
-			if i += 8; len(data)-i < 8 {
-				break
-			}
-			w = load(data, i)
 		}
 	}
 	return i

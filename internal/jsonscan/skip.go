@@ -25,62 +25,68 @@ func skip(v []byte, i int) int {
 
 // skipString returns the index behind the quote that ends the string around i.
 func skipString(v []byte, i int) int {
-	if i = closingQuote(v, i); i >= len(v) {
-		return len(v)
+	for i = nextQuote(v, i); i < len(v); i++ {
+		switch v[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
 	}
-	return i + 1
+	return len(v)
 }
 
 // skipContainer returns the index behind the container at i. Its brackets are
 // known to match, so that they need only be counted, 8 bytes at a time.
 func skipContainer(v []byte, i int) int {
-	depth := 0
-	for len(v)-i >= 8 {
+	depth, inString := 1, false
+	for i++; len(v)-i >= 8; {
 		w, n := load(v, i), 8
-		q := quote(w)
-		if q != 0 {
-			n = bits.TrailingZeros64(q) >> 3
+		if inString {
+			m := quoteOrBackslash(w)
+			at := i + bits.TrailingZeros64(m)>>3 // i + 8 if there is none
+			if m == 0 || v[at] == '\\' {
+				i = nextQuote(v, at)
+				continue
+			}
+		}
+		b := lowest(w ^ '\\'*ones)
+		if b != 0 {
+			n = bits.TrailingZeros64(b) >> 3
 			w &= 1<<(uint(n)*8) - 1
 		}
-		up, down := brackets(w)
-		if down > 0 && down >= depth { // only perhaps: their order decides
-			if end := closes(v[i:i+n], depth); end > 0 {
-				return i + end
+		w, inString = outside(w, inString)
+		if up, down := brackets(w); up|down != 0 {
+			levels := levels(up, down)
+			if depth <= level0 {
+				if m := lowest(levels ^ uint64(level0-depth)*ones); m != 0 {
+					return i + bits.TrailingZeros64(m)>>3 + 1
+				}
 			}
+			depth += int(levels>>56) - level0
 		}
-		depth += up - down
-		if i += n; q != 0 {
-			i = skipString(v, i+1)
+		if i += n; b != 0 && inString {
+			i = escapes(v, i)
+		} else if b != 0 {
+			i++
 		}
 	}
-	for i < len(v) {
-		switch v[i] {
-		case '"':
-			i = skipString(v, i+1)
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-		i++
-	}
-	return len(v)
+	return skipTail(v, i, depth, inString)
 }
 
-// closes returns the length of the part that closes all depth containers, or 0.
-func closes(part []byte, depth int) int {
-	for i, c := range part {
-		switch c {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
+func skipTail(v []byte, i, depth int, inString bool) int {
+	for ; i < len(v); i++ {
+		switch c := v[i]; {
+		case c == '"':
+			inString = !inString
+		case inString && c == '\\':
+			i++
+		case !inString:
+			up, down := brackets(uint64(c))
+			if depth += int(up) - int(down); depth == 0 {
 				return i + 1
 			}
 		}
 	}
-	return 0
+	return len(v)
 }

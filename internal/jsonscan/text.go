@@ -17,15 +17,7 @@ func plain(data []byte, i int) int {
 		a, b := special(load(data, i)), special(load(data, i+8))
 		c, d := special(load(data, i+16)), special(load(data, i+24))
 		if a|b|c|d != 0 {
-			switch {
-			case a != 0:
-				return i + bits.TrailingZeros64(a)>>3
-			case b != 0:
-				return i + 8 + bits.TrailingZeros64(b)>>3
-			case c != 0:
-				return i + 16 + bits.TrailingZeros64(c)>>3
-			}
-			return i + 24 + bits.TrailingZeros64(d)>>3
+			return i + first(a, b, c, d)
 		}
 		i += 32
 	}

@@ -1,0 +1,127 @@
+package frames
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"magicode/internal/admission"
+	"magicode/internal/frame"
+	"magicode/pkg/localagent"
+)
+
+// endless repeats its bytes for ever, size of them a read.
+type endless struct {
+	data []byte
+	at   int
+	size int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := min(len(p), e.size, len(e.data)-e.at)
+	copy(p, e.data[e.at:e.at+n])
+	if e.at += n; e.at == len(e.data) {
+		e.at = 0
+	}
+	return n, nil
+}
+
+// BenchmarkFrameRead cuts a stream of small, middle and large frames.
+// chunk=frame delivers each whole in as few reads as the batch size allows.
+func BenchmarkFrameRead(b *testing.B) {
+	status := envelope("status", "{}")
+	sizes := []struct{ name, frame string }{
+		{"status", status},
+		{"turnstart16KiB", turnStart("x", 16384)},
+		{"max65536", fill(localagent.MaxFrameBytes, `{"s":"`, "x", "", `"}`)},
+	}
+	for _, chunk := range []string{"1B", "4096B", "frame"} {
+		for _, s := range sizes {
+			data := []byte(s.frame + "\n")
+			src := io.Reader(&endless{data: data, size: len(data)})
+			switch chunk {
+			case "1B":
+				src = iotest.OneByteReader(src)
+			case "4096B": // frames and batches do not coincide
+				src = &endless{data: []byte(strings.Repeat(s.frame+"\n", 64)), size: 4096}
+			}
+			b.Run("chunk="+chunk+"/frame="+s.name, func(b *testing.B) {
+				benchRead(b, frame.NewReader(src), len(s.frame))
+			})
+		}
+	}
+}
+
+func benchRead(b *testing.B, r *frame.Reader, size int) {
+	b.SetBytes(int64(size) + 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		got, err := r.Next()
+		if err != nil || len(got) != size {
+			b.Fatalf("%d bytes, %v", len(got), err)
+		}
+	}
+}
+
+// BenchmarkAdmission admits a status frame with its id, as a child does that
+// has kept so many ids.
+func BenchmarkAdmission(b *testing.B) {
+	for _, ids := range []int{0, 2048, 4095} {
+		b.Run(fmt.Sprintf("ids=%d/kind=new", ids), func(b *testing.B) { benchNew(b, ids) })
+		b.Run(fmt.Sprintf("ids=%d/kind=duplicate", ids), func(b *testing.B) { benchDuplicate(b, ids) })
+	}
+}
+
+func filled(b *testing.B, ids int) *admission.Ledger {
+	l := new(admission.Ledger)
+	for i := range ids {
+		if rej := l.Record(fmt.Sprintf("request.%d", i)); rej != nil {
+			b.Fatal(rej.Code)
+		}
+	}
+	return l
+}
+
+// benchNew takes a batch of equal ledgers, one for each operation, since an id
+// is new only once. With 0 ids, the first allocations of a ledger are included.
+func benchNew(b *testing.B, ids int) {
+	data := []byte(envelope("status", "{}"))
+	ledgers := make([]*admission.Ledger, 64)
+	used := len(ledgers)
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for range b.N {
+		if used == len(ledgers) {
+			b.StopTimer()
+			for i := range ledgers {
+				ledgers[i] = filled(b, ids)
+			}
+			used = 0
+			b.StartTimer()
+		}
+		req, rej := admission.Parse(data)
+		if rej != nil || ledgers[used].Record(req.ID) != nil {
+			b.Fatal("refused")
+		}
+		used++
+	}
+}
+
+func benchDuplicate(b *testing.B, ids int) {
+	data := []byte(envelope("status", "{}"))
+	l := filled(b, max(ids-1, 0))
+	l.Record("bench.1")
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		req, rej := admission.Parse(data)
+		if rej != nil {
+			b.Fatal(rej.Code)
+		}
+		if rej := l.Record(req.ID); rej == nil || rej.Code != localagent.CodeDuplicateID {
+			b.Fatal("a duplicate was recorded")
+		}
+	}
+}
