@@ -88,7 +88,7 @@ func (m *model) rotate(rt *rapid.T) {
 // crash ends the process and lets the next one open what is left.
 func (m *model) crash(tb testing.TB, mode memfs.Mode) {
 	m.mem.Crash(mode)
-	for _, n := range []string{"writer", "active"} { // left behind with or without their content
+	for _, n := range []string{"writer", "active", "jsonl"} { // left behind with or without their content
 		_ = m.mem.Remove(dir + "/.s-1." + n + ".lock")
 	}
 	m.dead[m.pid] = true
