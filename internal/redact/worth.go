@@ -18,8 +18,8 @@ func worthHiding(kind keyKind, v string) bool {
 		return false
 	case strings.HasSuffix(v, pemDashes+"BEGIN"):
 		return true // the block that begins there may be part of the value
-	case !hasWord(body):
-		return len(body) >= 8
+	case strings.Trim(v, brackets) == "":
+		return len(v) >= 8
 	case isPlaceholder(body) || !quoted && (plainWords[strings.TrimRight(body, ")]>?|")] || isCall(body) || isKnownPath(body)):
 		return false
 	case kind == exactKey || kind == authKey:
@@ -44,14 +44,8 @@ func worthLong(kind keyKind, v, body string, quoted bool) bool {
 
 func isQuote(b byte) bool { return b == '"' || b == '\'' || b == '\\' || b == '`' }
 
-func hasWord(v string) bool {
-	for _, r := range v {
-		if isWord(r) && r != '_' {
-			return true
-		}
-	}
-	return false
-}
+// brackets open what stands behind a name in source code, or are operators there.
+const brackets = "{[(<|>=&`\"'\\)]:"
 
 // plainWords are values that name a type or a constant.
 var plainWords = map[string]bool{
