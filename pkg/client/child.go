@@ -18,12 +18,16 @@ type Options struct {
 	Trace func(sent bool, frame []byte)
 }
 
-// closeWait is how long Close waits for the child's own end: its output drain
-// and its cleanup are bounded by 2 s each (protocol), and a second of grace.
-const closeWait = 5 * time.Second
+// waits are the steps of Close.
+type waits struct {
+	orderly time.Duration // for the child's own end
+	killed  time.Duration // for its end after SIGTERM
+	pipes   time.Duration // for the end of its output after its exit: a process that it left behind may hold the pipes
+}
 
-// killWait is how long a child has to end after SIGTERM.
-const killWait = time.Second
+// defaultWaits: a child's output drain and its cleanup are bounded by 2 s each
+// (protocol), and a second of grace.
+var defaultWaits = waits{orderly: 5 * time.Second, killed: time.Second, pipes: time.Second}
 
 // stderrBytes bounds what is kept of the child's error output. After launch it is empty.
 const stderrBytes = 16 << 10
@@ -32,7 +36,9 @@ const stderrBytes = 16 << 10
 type Child struct {
 	*Client
 	cmd    *exec.Cmd
+	out    *os.File // the reading end of the child's output
 	stderr tail
+	waits  waits
 
 	once sync.Once
 	err  error
@@ -40,8 +46,8 @@ type Child struct {
 
 // Start starts one child over two anonymous pipes and drains its stderr.
 func Start(o Options) (*Child, error) {
-	c := &Child{cmd: exec.Command(o.Path, "serve", "--stdio")}
-	c.cmd.Dir, c.cmd.Env, c.cmd.Stderr = o.Dir, o.Env, &c.stderr
+	c := &Child{cmd: exec.Command(o.Path, "serve", "--stdio"), waits: defaultWaits}
+	c.cmd.Dir, c.cmd.Env, c.cmd.Stderr, c.cmd.WaitDelay = o.Dir, o.Env, &c.stderr, c.waits.pipes
 	// Pipes of our own: os/exec would close its reading end in Wait, while the
 	// last frames are still in it.
 	childIn, in, err := os.Pipe()
@@ -61,6 +67,7 @@ func Start(o Options) (*Child, error) {
 		out.Close()
 		return nil, fmt.Errorf("start the agent: %v", err)
 	}
+	c.out = out
 	c.Client = New(out, in, o.Trace)
 	return c, nil
 }
@@ -73,8 +80,9 @@ func (c *Child) Pid() int { return c.cmd.Process.Pid }
 func (c *Child) Stderr() string { return c.stderr.String() }
 
 // Close closes the child's input, drains its output, waits for its end within
-// bounds, and ends a child that is stuck. The error is the child's exit: nil
-// for status 0, an *exec.ExitError otherwise. It is safe to call twice.
+// bounds, and ends a child that is stuck. Nothing of it is left: no process, no
+// goroutine, no descriptor. The error is the child's exit: nil for status 0, an
+// *exec.ExitError otherwise. It is safe to call twice, and from several goroutines.
 func (c *Child) Close() error {
 	c.once.Do(func() { c.err = c.close() })
 	return c.err
@@ -82,16 +90,35 @@ func (c *Child) Close() error {
 
 func (c *Child) close() error {
 	_ = c.CloseInput()
-	go func() {
+	var drained sync.WaitGroup
+	drained.Go(func() {
 		for range c.Events() { // what nobody reads any more must not stall the child
 		}
-	}()
+	})
+	err := c.reap()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // the child ended well; something that it started holds its stderr
+	}
+	pipes := time.NewTimer(c.waits.pipes)
+	defer pipes.Stop()
+	select {
+	case <-c.Done():
+	case <-pipes.C:
+	}
+	_ = c.out.Close() // ends a reader that still waits
+	<-c.Done()
+	drained.Wait()
+	return err
+}
+
+// reap waits for the child's exit, asks for it, and forces it.
+func (c *Child) reap() error {
 	exited := make(chan error, 1)
 	go func() { exited <- c.cmd.Wait() }()
 	for _, step := range []struct {
 		wait time.Duration
 		then func() error
-	}{{closeWait, c.terminate}, {killWait, c.cmd.Process.Kill}} {
+	}{{c.waits.orderly, c.terminate}, {c.waits.killed, c.cmd.Process.Kill}} {
 		timer := time.NewTimer(step.wait)
 		select {
 		case err := <-exited:

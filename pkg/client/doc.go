@@ -11,6 +11,10 @@
 //     complete reconciliations replace deltas, missing parts are never shown as
 //     a whole message, and nothing is final before run.finished.
 //
-// A Client is safe for concurrent use. Its one reader goroutine ends with the
-// child; Close waits for it.
+// Events must be read all the time: responses wait behind events that nobody
+// takes, and after EventWait the connection ends. A violation, a stalled host and
+// a stalled child all end the child's input, and with it the child.
+//
+// A Client is safe for concurrent use; a Run is not. A Client's one goroutine
+// ends with the child's output; Child.Close waits for it.
 package client

@@ -1,6 +1,8 @@
 package client
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json"
 
 	"magicode/pkg/localagent"
@@ -40,30 +42,29 @@ type Event struct {
 // decodeEvent checks an event's name, bounds and enumerations.
 func decodeEvent(f Frame) (Event, error) {
 	ev := Event{Name: f.Event, Seq: f.Seq}
-	if err := json.Unmarshal(f.Data, &ev); err != nil {
+	if f.Data.Kind() != '{' || json.Unmarshal(f.Data, &ev) != nil {
 		return Event{}, violation("event %s with data of another shape", f.Event)
 	}
-	if ev.SessionID == "" || ev.RunID == "" {
+	if !validID(ev.SessionID) || !validID(ev.RunID) {
 		return Event{}, violation("event %s without its session or run", f.Event)
 	}
-	ok := true
+	var ok bool
 	switch ev.Name {
 	case localagent.EventInputPersisted:
-		ok = ev.Durable && ev.MessageID != "" && ev.Revision != nil
+		ok = ev.Durable && validID(ev.MessageID) && ev.Revision != nil && validID(*ev.Revision)
 	case localagent.EventMessageDelta, localagent.EventMessageReconcile:
-		ok = ev.MessageID != "" && ev.Part >= 0 && len(ev.Text) <= localagent.MaxChunkBytes
+		ok = validID(ev.MessageID) && ev.Part >= 0 && len(ev.Text) <= localagent.MaxLiveTextBytes
 	case localagent.EventActivity:
-		ok = ev.ActivityID != "" && len(ev.Activity) <= localagent.MaxSummaryBytes && len(ev.Summary) <= localagent.MaxSummaryBytes &&
+		ok = validID(ev.ActivityID) && len(ev.Activity) <= localagent.MaxSummaryBytes && len(ev.Summary) <= localagent.MaxSummaryBytes &&
 			oneOf(ev.Kind, localagent.ActivityTool, localagent.ActivitySubagent, localagent.ActivityCompaction) &&
 			oneOf(ev.State, localagent.ActivityStarted, localagent.ActivityCompleted, localagent.ActivityFailed)
 	case localagent.EventApprovalRequested:
-		ok = ev.ApprovalID != "" && len(ev.Summary) <= localagent.MaxSummaryBytes && ev.ExpiresInMS > 0
+		ok = validID(ev.ApprovalID) && len(ev.Summary) <= localagent.MaxSummaryBytes && ev.ExpiresInMS > 0
 	case localagent.EventDiagnostic:
-		ok = ev.Code != "" && len(ev.Summary) <= localagent.MaxSummaryBytes
+		ok = len(ev.Summary) <= localagent.MaxSummaryBytes &&
+			(knownCode(ev.Code) || ev.Code == localagent.DiagnosticExecutionNotice || ev.Code == localagent.DiagnosticHookNotice)
 	case localagent.EventRunFinished:
-		ok = oneOf(ev.Outcome, localagent.OutcomeCompleted, localagent.OutcomeCancelled, localagent.OutcomeFailed) &&
-			oneOf(ev.Persistence, localagent.PersistenceDurable, localagent.PersistenceDegraded, localagent.PersistenceNotStarted) &&
-			(ev.ErrorCode == nil || knownCode(*ev.ErrorCode))
+		ok = ev.ended()
 	default:
 		return Event{}, violation("unknown event")
 	}
@@ -73,11 +74,14 @@ func decodeEvent(f Frame) (Event, error) {
 	return ev, nil
 }
 
-func oneOf(s string, allowed ...string) bool {
-	for _, a := range allowed {
-		if s == a {
-			return true
-		}
-	}
-	return false
+// ended reports whether run.finished says something that version 1 can say: an
+// error code for a failure and for nothing else, a revision only for a stored input.
+func (ev Event) ended() bool {
+	failed := ev.Outcome == localagent.OutcomeFailed
+	return oneOf(ev.Outcome, localagent.OutcomeCompleted, localagent.OutcomeCancelled, localagent.OutcomeFailed) &&
+		oneOf(ev.Persistence, localagent.PersistenceDurable, localagent.PersistenceDegraded, localagent.PersistenceNotStarted) &&
+		(ev.ErrorCode != nil) == failed && (ev.ErrorCode == nil || knownCode(*ev.ErrorCode)) &&
+		(ev.Revision == nil || validID(*ev.Revision) && ev.Persistence != localagent.PersistenceNotStarted)
 }
+
+func oneOf(s string, allowed ...string) bool { return slices.Contains(allowed, s) }

@@ -6,11 +6,12 @@ import (
 	"magicode/pkg/localagent"
 )
 
-// Initialized is the result of initialize.
-type Initialized struct {
-	Capabilities []string          `json:"capabilities"`
-	Limits       localagent.Limits `json:"limits"`
-	Status       localagent.Status `json:"status"`
+// AllCapabilities are the nine operations of version 1: a host that offers chat
+// asks Initialize for all of them.
+func AllCapabilities() []string {
+	return []string{localagent.MethodInitialize, localagent.MethodStatus, localagent.MethodShutdown,
+		localagent.MethodSessionCreate, localagent.MethodSessionOpen, localagent.MethodHistoryPage,
+		localagent.MethodTurnStart, localagent.MethodTurnCancel, localagent.MethodApprovalAnswer}
 }
 
 // Initialize admits the connection. It asks for every capability it is given
@@ -26,17 +27,9 @@ func (c *Client) Initialize(ctx context.Context, capabilities ...string) (Initia
 
 // Status asks what the child does; it answers during any work.
 func (c *Client) Status(ctx context.Context) (localagent.Status, error) {
-	var out localagent.Status
+	var out status
 	err := c.Call(ctx, localagent.MethodStatus, struct{}{}, &out)
-	return out, err
-}
-
-// Session is the result of session.create and session.open.
-type Session struct {
-	SessionID string   `json:"session_id"`
-	Durable   bool     `json:"durable"`
-	Revision  string   `json:"revision"`
-	Notices   []string `json:"notices"`
+	return out.Status, err
 }
 
 // CreateSession attaches a new session. Keep its id for a relaunch only after
@@ -54,60 +47,24 @@ func (c *Client) OpenSession(ctx context.Context, id string) (Session, error) {
 	return out, err
 }
 
-// Page is one page of history.
-type Page struct {
-	SessionID  string             `json:"session_id"`
-	Revision   string             `json:"revision"`
-	Entries    []localagent.Entry `json:"entries"`
-	NextCursor *string            `json:"next_cursor"`
-	Complete   bool               `json:"complete"`
-}
-
 // HistoryPage asks for one page; a nil cursor is the first.
 func (c *Client) HistoryPage(ctx context.Context, session, revision string, cursor *string) (Page, error) {
-	var out Page
+	out := Page{askedSession: session, askedRevision: revision}
 	err := c.Call(ctx, localagent.MethodHistoryPage, map[string]any{"session_id": session, "revision": revision, "cursor": cursor}, &out)
 	return out, err
 }
 
-// HistoryMessage is one message of a history, its parts joined.
-type HistoryMessage struct {
-	ID, Kind, Text string
-	Partial        bool
+type turnParams struct {
+	SessionID string `json:"session_id"`
+	Prompt    string `json:"prompt"`
 }
 
-// History reads all pages. complete is false when the projection says so.
-func (c *Client) History(ctx context.Context, session, revision string) (messages []HistoryMessage, complete bool, err error) {
-	var cursor *string
-	for {
-		page, err := c.HistoryPage(ctx, session, revision, cursor)
-		if err != nil {
-			return nil, false, err
-		}
-		for _, e := range page.Entries {
-			if e.Part == 0 {
-				messages = append(messages, HistoryMessage{ID: e.MessageID, Kind: e.Kind, Text: e.Text, Partial: e.Partial})
-				continue
-			}
-			if len(messages) == 0 || messages[len(messages)-1].ID != e.MessageID {
-				return nil, false, violation("history parts that are not contiguous")
-			}
-			messages[len(messages)-1].Text += e.Text
-		}
-		if page.NextCursor == nil {
-			return messages, page.Complete, nil
-		}
-		cursor = page.NextCursor
-	}
-}
-
-// StartTurn admits a prompt. Admission is not persistence: wait for events.
+// StartTurn admits a prompt. Admission is not persistence: wait for events. When
+// its error is not a *WireError the outcome is uncertain: the prompt may have
+// been admitted, and must not be sent again by itself.
 func (c *Client) StartTurn(ctx context.Context, session, prompt string) (*Run, error) {
-	var out struct {
-		RunID    string `json:"run_id"`
-		Accepted bool   `json:"accepted"`
-	}
-	if err := c.Call(ctx, localagent.MethodTurnStart, map[string]any{"session_id": session, "prompt": prompt}, &out); err != nil {
+	var out turnStarted
+	if err := c.Call(ctx, localagent.MethodTurnStart, turnParams{session, prompt}, &out); err != nil {
 		return nil, err
 	}
 	return NewRun(session, out.RunID), nil
@@ -115,16 +72,16 @@ func (c *Client) StartTurn(ctx context.Context, session, prompt string) (*Run, e
 
 // CancelTurn asks a run to stop; run.finished still follows.
 func (c *Client) CancelTurn(ctx context.Context, session, run string) error {
-	return c.Call(ctx, localagent.MethodTurnCancel, map[string]any{"session_id": session, "run_id": run}, nil)
+	return c.Call(ctx, localagent.MethodTurnCancel, map[string]any{"session_id": session, "run_id": run}, new(cancelled))
 }
 
 // AnswerApproval answers one approval request.
 func (c *Client) AnswerApproval(ctx context.Context, session, run, approval string, allow bool) error {
 	params := map[string]any{"session_id": session, "run_id": run, "approval_id": approval, "allow": allow}
-	return c.Call(ctx, localagent.MethodApprovalAnswer, params, nil)
+	return c.Call(ctx, localagent.MethodApprovalAnswer, params, new(recorded))
 }
 
 // Shutdown asks the child to end. It drains and exits by itself.
 func (c *Client) Shutdown(ctx context.Context) error {
-	return c.Call(ctx, localagent.MethodShutdown, struct{}{}, nil)
+	return c.Call(ctx, localagent.MethodShutdown, struct{}{}, new(stopping))
 }

@@ -8,29 +8,26 @@ import (
 
 // Message is one assistant segment of a run.
 type Message struct {
-	ID       string
-	deltas   strings.Builder
-	nextPart int
-	gap      bool // a delta part was missing: the deltas are no whole prefix
+	ID      string
+	Partial bool // as the last complete reconciliation said
 
-	parts    strings.Builder
+	shown    strings.Builder // the last complete reconciliation and the deltas after it
+	settled  bool            // nothing but that reconciliation is in shown
+	gap      bool            // a delta part is missing in shown
+	nextPart int             // of deltas
+
+	parts    strings.Builder // the reconciliation that is arriving
 	wantPart int
-	settled  bool // a complete reconciliation came
-	text     string
-	Partial  bool
+	wantFlag bool // its partial flag
 }
 
-// Text is what may be shown: the last complete reconciliation, else the deltas
-// so far. complete is false for deltas.
-func (m *Message) Text() (text string, complete bool) {
-	if m.settled {
-		return m.text, true
-	}
-	return m.deltas.String(), false
-}
+// Text is what may be shown: the last complete reconciliation with the deltas
+// that followed it. complete is true for a reconciliation that nothing followed.
+func (m *Message) Text() (text string, complete bool) { return m.shown.String(), m.settled }
 
-// Gap reports whether the deltas shown are known to miss a part.
-func (m *Message) Gap() bool { return m.gap && !m.settled }
+// Gap reports whether the text shown is known to miss a delta: it is incomplete
+// until the next complete reconciliation.
+func (m *Message) Gap() bool { return m.gap }
 
 // Activity is the latest state of one activity.
 type Activity struct{ ID, Kind, Name, State string }
@@ -44,6 +41,7 @@ type Run struct {
 	Activities []*Activity
 	Finished   *Event
 
+	held       int // bytes of text in Messages
 	byID       map[string]*Message
 	activities map[string]*Activity
 }
@@ -75,61 +73,106 @@ func (r *Run) Apply(ev Event) error {
 	case localagent.EventMessageReconcile:
 		return r.reconcile(ev)
 	case localagent.EventActivity:
-		r.activity(ev)
+		return r.activity(ev)
 	case localagent.EventRunFinished:
-		for _, m := range r.Messages {
-			if m.wantPart != 0 {
-				return violation("run.finished in the middle of a reconciliation")
-			}
-		}
-		r.Finished = &ev
+		return r.finish(ev)
 	}
 	return nil
 }
 
-func (r *Run) message(id string) *Message {
+// finish takes the terminal event. Every message must have been reconciled,
+// unless the run could not deliver its events.
+func (r *Run) finish(ev Event) error {
+	lost := ev.ErrorCode != nil && *ev.ErrorCode == localagent.CodeOutputUnavailable
+	for _, m := range r.Messages {
+		if (m.wantPart != 0 || !m.settled) && !lost {
+			return violation("run.finished without a complete reconciliation of its messages")
+		}
+	}
+	if r.Persisted && ev.Persistence == localagent.PersistenceNotStarted || !r.Persisted && ev.Outcome == localagent.OutcomeCompleted {
+		return violation("run.finished contradicts input.persisted")
+	}
+	r.Finished = &ev
+	return nil
+}
+
+func (r *Run) message(id string) (*Message, error) {
 	m := r.byID[id]
 	if m == nil {
+		if len(r.Messages) >= localagent.MaxSegments {
+			return nil, violation("more than %d messages in a run", localagent.MaxSegments)
+		}
 		m = &Message{ID: id}
 		r.byID[id] = m
 		r.Messages = append(r.Messages, m)
 	}
-	return m
+	return m, nil
 }
 
 func (r *Run) delta(ev Event) error {
-	m := r.message(ev.MessageID)
+	m, err := r.message(ev.MessageID)
+	if err != nil {
+		return err
+	}
 	if ev.Part < m.nextPart {
 		return violation("delta part %d after %d", ev.Part, m.nextPart-1)
 	}
+	if err := r.grow(len(ev.Text)); err != nil {
+		return err
+	}
 	m.gap = m.gap || ev.Part != m.nextPart
 	m.nextPart = ev.Part + 1
-	m.deltas.WriteString(ev.Text)
+	m.settled = false
+	m.shown.WriteString(ev.Text)
 	return nil
 }
 
 func (r *Run) reconcile(ev Event) error {
-	m := r.message(ev.MessageID)
-	if ev.Part != m.wantPart {
+	m, err := r.message(ev.MessageID)
+	if err != nil {
+		return err
+	}
+	if ev.Part != m.wantPart || ev.Part > 0 && ev.Partial != m.wantFlag {
 		return violation("reconciliation part %d, wanted %d", ev.Part, m.wantPart)
 	}
-	if ev.Part == 0 {
-		m.parts.Reset()
+	if err := r.grow(len(ev.Text)); err != nil {
+		return err
 	}
+	m.wantFlag = ev.Partial
 	m.parts.WriteString(ev.Text)
 	m.wantPart++
 	if ev.LastPart {
-		m.text, m.settled, m.Partial, m.wantPart = m.parts.String(), true, ev.Partial, 0
+		r.held -= m.shown.Len()
+		m.shown.Reset()
+		m.shown.WriteString(m.parts.String())
+		m.parts.Reset()
+		m.settled, m.gap, m.Partial, m.wantPart = true, false, ev.Partial, 0
 	}
 	return nil
 }
 
-func (r *Run) activity(ev Event) {
+// maxHeld bounds the text that a run's messages hold. The bound of the protocol
+// is counted before redaction, which may make text longer, and a reconciliation
+// arrives beside what it replaces.
+const maxHeld = 4 * localagent.MaxContentBytes
+
+func (r *Run) grow(n int) error {
+	if r.held += n; r.held > maxHeld {
+		return violation("assistant content over its bound")
+	}
+	return nil
+}
+
+func (r *Run) activity(ev Event) error {
 	a := r.activities[ev.ActivityID]
 	if a == nil {
+		if len(r.Activities) >= localagent.MaxActivities {
+			return violation("more than %d activities in a run", localagent.MaxActivities)
+		}
 		a = &Activity{ID: ev.ActivityID, Kind: ev.Kind, Name: ev.Activity}
 		r.activities[ev.ActivityID] = a
 		r.Activities = append(r.Activities, a)
 	}
 	a.State = ev.State
+	return nil
 }
