@@ -128,16 +128,12 @@ func BenchmarkFind(b *testing.B) {
 			args := fmt.Sprintf(`{"query":%q}`, tc.query)
 			b.ReportAllocs()
 			for b.Loop() {
-				if m := mustRunAny(b, t, env, args).Metadata; m["entries_scanned"] != 800*24+800+20 {
+				if m := mustRun(b, t, env, args).Metadata; m["entries_scanned"] != 800*24+800+20 {
 					b.Fatal(m["entries_scanned"])
 				}
 			}
 		})
 	}
-}
-
-func mustRunAny(b *testing.B, t tool.Tool, env tool.Env, args string) tool.Result {
-	return mustRun(b, t, env, args)
 }
 
 // BenchmarkRead reads a source file of 16 KiB, one of 1 MB, and eight at once.

@@ -42,6 +42,10 @@ func (p Policy) Existing(fsys vfs.FS, env Env, arg string) (Path, error) {
 	}
 	canonical, err := fsys.EvalSymlinks(full)
 	if err != nil {
+		// What would have escaped is refused as such, whether it is there or not.
+		if _, out := p.check(env, arg, lexical(env, full)); out != nil {
+			return Path{}, out
+		}
 		return Path{}, pathError(arg, err)
 	}
 	return p.check(env, arg, canonical)
@@ -75,10 +79,20 @@ func join(env Env, arg string) (string, error) {
 	return env.CanonicalCwd + string(filepath.Separator) + arg, nil
 }
 
+// lexical cleans a path without looking at the file system, and spells one
+// below cwd as it was given by the canonical cwd.
+func lexical(env Env, full string) string {
+	full = filepath.Clean(full)
+	if Inside(env.Cwd, full) {
+		return filepath.Clean(env.CanonicalCwd + full[len(env.Cwd):])
+	}
+	return full
+}
+
 // Inside reports whether path is dir or lies below it; both are clean.
 func Inside(dir, path string) bool {
 	rest, ok := strings.CutPrefix(path, dir)
-	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(dir, string(filepath.Separator)))
+	return ok && dir != "" && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(dir, string(filepath.Separator)))
 }
 
 // Display shows a canonical path relative to cwd with slashes, or absolute when
@@ -115,10 +129,7 @@ func (p Policy) New(fsys vfs.FS, env Env, arg string) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
-	full = filepath.Clean(full)
-	if rest, ok := strings.CutPrefix(full, env.Cwd); ok && Inside(env.Cwd, full) {
-		full = filepath.Clean(env.CanonicalCwd + rest)
-	}
+	full = lexical(env, full)
 	if _, err := p.check(env, arg, full); err != nil {
 		return Target{}, err
 	}

@@ -117,25 +117,25 @@ func (p *plan) apply(d document) document {
 		}
 		out = append(out, p.after[n]...)
 	}
-	return p.ends(document{out})
+	return p.ends(document{out}, len(d.lines) == 1 && d.lines[0] == "")
 }
 
-// ends adds the rows of INS.HEAD and INS.TAIL.
-func (p *plan) ends(d document) document {
+// ends adds the rows of INS.HEAD and INS.TAIL. The phantom stays last, but for
+// a file that was empty: its one line is replaced.
+func (p *plan) ends(d document, empty bool) document {
 	if len(p.head)+len(p.tail) == 0 {
 		return d
 	}
-	rows := slices.Clone(p.head)
-	if len(d.lines) == 1 && d.lines[0] == "" {
-		return document{append(rows, p.tail...)}
-	}
 	n := len(d.lines)
-	if len(p.tail) > 0 && d.lines[n-1] == "" {
+	if n > 0 && d.lines[n-1] == "" && (len(p.tail) > 0 || empty) {
 		n--
 	}
-	rows = append(rows, d.lines[:n]...)
+	rows := append(slices.Clone(p.head), d.lines[:n]...)
 	rows = append(rows, p.tail...)
-	return document{append(rows, d.lines[n:]...)}
+	if !empty {
+		rows = append(rows, d.lines[n:]...)
+	}
+	return document{rows}
 }
 
 // counts are the lines that a plan adds and removes, leaving out rows that only

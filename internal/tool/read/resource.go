@@ -48,23 +48,21 @@ func isScheme(s string) bool {
 
 func (t *Tool) loadFile(env tool.Env, entry string) (*resource, error) {
 	r := &resource{requested: entry, kind: "file"}
-	path, sel, serr := splitSelectors(entry)
-	at, err := t.policy.Existing(t.files.FS, env, entry)
-	switch {
-	case err == nil: // the whole string names something: no suffix is split
-	case path == entry && serr == nil:
+	path, sel, err := splitSelectors(entry, func(path string) bool {
+		_, err := t.policy.Existing(t.files.FS, env, path)
+		return err == nil
+	})
+	if err != nil {
 		return nil, err
-	case serr != nil:
-		return nil, serr
-	default:
-		if at, err = t.policy.Existing(t.files.FS, env, path); err != nil {
-			return nil, err
-		}
-		r.sel = sel
+	}
+	r.sel = sel
+	at, err := t.policy.Existing(t.files.FS, env, path)
+	if err != nil {
+		return nil, err
 	}
 	data, _, err := t.files.Read(at.Canonical, maxBytes)
 	if err != nil {
-		return nil, fmt.Errorf("%v", err)
+		return nil, err
 	}
 	r.path, r.source, r.inside, r.data = at.Canonical, at.Canonical, at.Inside, data
 	if !r.sel.raw {
@@ -74,7 +72,7 @@ func (t *Tool) loadFile(env tool.Env, entry string) (*resource, error) {
 }
 
 func (t *Tool) loadSkill(ctx context.Context, entry string) (*resource, error) {
-	source, sel, err := splitSelectors(entry)
+	source, sel, err := splitSelectors(entry, func(string) bool { return false })
 	if err != nil {
 		return nil, err
 	}

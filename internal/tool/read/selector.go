@@ -29,11 +29,12 @@ type selector struct {
 var errTwoSelectors = errors.New("only one line selector is allowed")
 
 // splitSelectors takes suffixes off a path, from the right. It stops at the
-// first one that is no selector; an error is a selector with bad numbers.
-func splitSelectors(s string) (path string, sel selector, err error) {
+// first one that is no selector, and before one without which exists is true:
+// names may hold colons. An error is a selector with bad numbers.
+func splitSelectors(s string, exists func(path string) bool) (path string, sel selector, err error) {
 	for {
 		i := strings.LastIndexByte(s, ':')
-		if i <= 0 {
+		if i <= 0 || exists(s) {
 			return s, sel, nil
 		}
 		suffix := s[i+1:]
