@@ -120,7 +120,7 @@ func TestClose(t *testing.T) {
 				t.Errorf("it took %v", took)
 			}
 			checkExit(t, err, test.exit, test.signal)
-			if runtime.GOOS != "windows" && syscall.Kill(c.Pid(), 0) == nil {
+			if p, err := os.FindProcess(c.Pid()); err == nil && p.Signal(syscall.Signal(0)) == nil {
 				t.Error("the process is still there")
 			}
 			if after := descriptors(t); after != before {
