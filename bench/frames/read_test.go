@@ -39,19 +39,22 @@ func BenchmarkFrameRead(b *testing.B) {
 	}
 	for _, chunk := range []string{"1B", "4096B", "frame"} {
 		for _, s := range sizes {
-			data := []byte(s.frame + "\n")
-			src := io.Reader(&endless{data: data, size: len(data)})
-			switch chunk {
-			case "1B":
-				src = iotest.OneByteReader(src)
-			case "4096B": // frames and batches do not coincide
-				src = &endless{data: []byte(strings.Repeat(s.frame+"\n", 64)), size: 4096}
-			}
 			b.Run("chunk="+chunk+"/frame="+s.name, func(b *testing.B) {
-				benchRead(b, frame.NewReader(src), len(s.frame))
+				benchRead(b, frame.NewReader(source(chunk, s.frame+"\n")), len(s.frame))
 			})
 		}
 	}
+}
+
+// source repeats a frame for ever, in reads of a kind.
+func source(chunk, line string) io.Reader {
+	switch chunk {
+	case "1B":
+		return iotest.OneByteReader(&endless{data: []byte(line), size: 1})
+	case "4096B": // frames and batches do not coincide
+		return &endless{data: []byte(strings.Repeat(line, 64)), size: 4096}
+	}
+	return &endless{data: []byte(line), size: len(line)}
 }
 
 func benchRead(b *testing.B, r *frame.Reader, size int) {

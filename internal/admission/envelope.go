@@ -114,8 +114,8 @@ func fieldOf(key jsonscan.Value) field {
 func (e *envelope) request() (Request, *Rejection) {
 	var buf [maxEscapedName]byte
 	version, isVersion := e[fieldVersion].Uint64()
-	protocol, params := e[fieldProtocol], e[fieldParams]
-	if !isVersion || version > math.MaxUint32 || params == nil || !protocol.IsText() {
+	ours := version == localagent.Version && e[fieldProtocol].Is(localagent.Name)
+	if !isVersion || version > math.MaxUint32 || e[fieldParams] == nil || !ours && !e[fieldProtocol].IsText() {
 		return Request{}, &Rejection{Code: localagent.CodeInvalidRequest}
 	}
 	method, ok := intern(e[fieldMethod], &buf)
@@ -123,8 +123,8 @@ func (e *envelope) request() (Request, *Rejection) {
 	if !ok || !isID {
 		return Request{}, &Rejection{Code: localagent.CodeInvalidRequest}
 	}
-	req := Request{ID: string(id), Method: method, Params: params}
-	if version != localagent.Version || !protocol.Is(localagent.Name) {
+	req := Request{ID: string(id), Method: method, Params: e[fieldParams]}
+	if !ours {
 		return Request{}, &Rejection{Code: localagent.CodeProtocolMismatch, ID: req.ID, HasID: true, Closes: true}
 	}
 	return req, nil

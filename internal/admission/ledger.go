@@ -50,10 +50,11 @@ func (l *Ledger) find(id string) (at int, found bool) {
 	return at, false
 }
 
-// grow doubles the table, up to two places for each of 4,096 ids.
+// grow enlarges the table, up to two places for each of 4,096 ids. The steps
+// are large: a step that moves many ids would be felt by one request.
 func (l *Ledger) grow() {
-	const first, last = 64, 2 * localagent.MaxRequests
-	size := 2 * len(l.table)
+	const first, factor, last = 64, 16, 2 * localagent.MaxRequests
+	size := min(factor*len(l.table), last)
 	switch {
 	case len(l.table) == last:
 		return

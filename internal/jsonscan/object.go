@@ -13,7 +13,6 @@ type step uint8
 
 const (
 	stepOpen   step = iota // white space, then {
-	stepFirst              // a member, or }
 	stepMember             // behind a member: a comma and another one, or }
 	stepDone               // the value and the white space behind it were read
 	stepFailed             // s.err says why, s.at where
