@@ -77,6 +77,10 @@ func partialHead(s string) bool {
 	return false
 }
 
+// minCutKey is how much of a key must stand at the end of a text, where the
+// text may have been cut, for the key to be hidden.
+const minCutKey = 8
+
 // format returns the end of the key at i, whose beginning has been compared.
 func (c *scan) format(f entry, i int) int {
 	from := i + len(f.prefix)
@@ -91,11 +95,15 @@ func (c *scan) format(f entry, i int) int {
 	if f.max > 0 && end-from > f.max || seen&f.needs != f.needs {
 		return none
 	}
+	least := f.min
+	if end == len(c.s) && f.needs == 0 {
+		least = min(least, minCutKey)
+	}
 	// A key ends where a word ends: characters that are none are given back.
 	for end > from && !c.endsWord(end) {
 		end--
 	}
-	if end-from < f.min {
+	if end-from < least {
 		return none
 	}
 	if f.max > 0 || !f.grow {
@@ -136,9 +144,17 @@ func (c *scan) bearer(i int) int {
 	return c.bearerToken(i + len(name))
 }
 
-// bearerToken hides the token that follows white space at i.
+// bearerToken hides the token that follows white space at i. In JSON or source
+// code a tab may be escaped.
 func (c *scan) bearerToken(i int) int {
 	from := skipBlanks(c.s, i)
+	if from == i {
+		esc := c.literal(i, `\t`)
+		if esc == more {
+			return more
+		}
+		from = max(from, esc)
+	}
 	if from == len(c.s) {
 		return c.end(none)
 	}

@@ -94,7 +94,10 @@ func (j *jsonCopy) decode(from, to int) (s string, plain bool) {
 	raw := j.src[from+1 : max(to-1, from+1)]
 	for _, b := range raw {
 		if b == '\\' {
-			j.scratch, _ = jsonscan.Value(j.src[from:to]).AppendText(j.scratch[:0])
+			var ok bool
+			if j.scratch, ok = jsonscan.Value(j.src[from:to]).AppendText(j.scratch[:0]); !ok { // half a surrogate pair
+				return jsonscan.Value(j.src[from:to]).LenientText(), false
+			}
 			return unsafe.String(unsafe.SliceData(j.scratch), len(j.scratch)), false
 		}
 	}

@@ -115,7 +115,14 @@ func (c *scan) botToken(i, j int) int {
 	if body := c.literal(j, ":A"); body < 0 {
 		return body
 	}
-	return c.runFrom(j+1, url64, 30)
+	end := runEnd(c.s, j+1, url64)
+	switch {
+	case end == len(c.s) && !c.final:
+		return more
+	case end-j-1 >= 30 || end == len(c.s) && end-j-1 >= minCutKey:
+		return end
+	}
+	return none
 }
 
 // dottedKey: Terraform, "<14>.atlasv1.<60 or more>", and Discord,

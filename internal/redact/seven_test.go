@@ -23,9 +23,9 @@ var sevenPieces = []string{
 	"data:image/png;base64,iVBORw0KGgo=", "data:a/b;base64,", "data:",
 }
 
-// keyInKey is a key with another in it, or one whose shape alone tells it: ours
-// hides more.
-var keyInKey = regexp.MustCompile(`(?i:sk-|eyJ|bearer[\s\p{Zs}]+)[\w.~+/=-]*(?:A[KS]IA|gh[pousr]_|github_pat_|sk-|eyJ)|_\w*[0-9]\w*[A-Z]{10}`)
+// keyInKey is a key with another in it, one whose shape alone tells it, or one
+// cut off at the end: ours hides more.
+var keyInKey = regexp.MustCompile(`(?i:sk-|eyJ|bearer[\s\p{Zs}]+)[\w.~+/=-]*(?:A[KS]IA|gh[pousr]_|github_pat_|sk-|eyJ)|_\w*[0-9]\w*[A-Z]{10}|(?:gh[pousr]_|github_pat_|A[KS]IA)\w{8,19}$`)
 
 // beyond tells lines on which ours is meant to differ.
 func beyond(line string) bool {

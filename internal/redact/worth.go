@@ -113,21 +113,30 @@ func isNumber(v string) bool {
 	return len(v) <= 6 && runEnd(v, 0, digit|under|dot) == len(v)
 }
 
-// isExpression reports whether v begins as an expression does that is no literal.
+// isExpression reports whether v begins as an expression does that is no
+// literal, and holds nothing that stands in no expression.
 func isExpression(v string) bool {
-	switch v[0] {
-	case '&', '*', '[', '(', '!', '|':
-		return true
-	}
-	end := runEnd(v, 0, word|dot|colon)
-	if end == 0 || classes[v[0]]&(upper|lower|under) == 0 {
+	name := strings.TrimLeft(v, "&*[]!")
+	end := runEnd(name, 0, word|dot|colon)
+	if end == 0 || classes[name[0]]&(upper|lower|under) == 0 || !isCodeTail(name[end:]) || mixedWell(v, false) {
 		return false
 	}
-	if end < len(v) && strings.IndexByte("([{<", v[end]) >= 0 {
+	if len(name) < len(v) || end < len(name) && strings.IndexByte("([{<", name[end]) >= 0 {
 		return true
 	}
-	plain := runEnd(v, 0, word&^digit|dot|colon)
-	return plain == len(v) && strings.ContainsAny(v[1:], ".:") // a path
+	return runEnd(name, 0, word&^digit|dot|colon) == len(name) && strings.ContainsAny(name[1:], ".:") // a path
+}
+
+// codeMarks are what an expression holds beside names.
+const codeMarks = "()[]{}<>&*\"'`\\"
+
+func isCodeTail(v string) bool {
+	for i := 0; i < len(v); i++ {
+		if classes[v[i]]&(word|dot|colon) == 0 && strings.IndexByte(codeMarks, v[i]) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // looksRandom reports whether v has the length and the mixture of a made key.
