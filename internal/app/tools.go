@@ -12,6 +12,7 @@ import (
 	"magicode/internal/tool/control"
 	"magicode/internal/tool/find"
 	"magicode/internal/tool/grep"
+	"magicode/internal/tool/hashedit"
 	"magicode/internal/tool/listfiles"
 	"magicode/internal/tool/read"
 	"magicode/internal/tool/write"
@@ -39,6 +40,7 @@ func newToolset(a *agent, snap *startup.Snapshot) *toolset {
 	t := &toolset{snap: snap, cwd: a.cwd, tools: []tool.Tool{
 		read.New(files, snapshots, &skillReader{fs: a.fs, skills: snap.Skills}, absolute("read")),
 		bash.New(tool.ShellPolicy{AbsolutePaths: absolute("bash"), ShellExpansion: s.ShellExpansion}),
+		hashedit.New(files, snapshots, absolute("hash_edit")),
 		write.New(files, absolute("write")),
 		grep.New(a.fs, ignore.Sources{}, absolute("grep")),
 		find.New(a.fs, ignore.Sources{}, absolute("find")),
