@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -74,6 +75,12 @@ func TestChildProcess(t *testing.T) {
 		appendOK(t, h, Required, user("from the child"))
 		fmt.Println("ready")
 		_, _ = io.Copy(io.Discard, os.Stdin)
+	case "loop":
+		for i := 0; ; i++ {
+			appendOK(t, h, Ordered, chunk("loose"))
+			appendOK(t, h, Required, chunk(strconv.Itoa(i)))
+			fmt.Println(i)
+		}
 	case "limit":
 		must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 3000, Max: 3000}))
 		appendOK(t, h, Required, user("fits"))
@@ -115,6 +122,32 @@ func TestTwoProcesses(t *testing.T) {
 	list, err := os.ReadDir(filepath.Join(root, "sessions"))
 	if err != nil || len(list) != 1 {
 		t.Errorf("%v %v", list, err)
+	}
+}
+
+// TestKilledWriter kills a process that appends, at moments of no choice.
+func TestKilledWriter(t *testing.T) {
+	for round := range 8 {
+		root := realHome(t)
+		out, kill := startChild(t, "loop", root)
+		last := ""
+		for range 1 + round*3 {
+			last = readLine(t, out)
+		}
+		kill()
+		f := &texts{}
+		h, _, err := NewStore(realOptions(t, root)).Open(t.Context(), sid, f)
+		must(t, err)
+		appendOK(t, h, Required, chunk("after"))
+		must(t, h.Close())
+		if !slices.Contains(f.texts, last) {
+			t.Errorf("%q was called durable: %v", last, f)
+		}
+		for i, s := range f.texts {
+			if want := [...]string{"loose", strconv.Itoa(i / 2)}[i%2]; s != want {
+				t.Errorf("record %d is %q", i, s)
+			}
+		}
 	}
 }
 

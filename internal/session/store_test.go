@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -291,6 +293,8 @@ func TestAppendRefusals(t *testing.T) {
 		{"hard link", func(m *memfs.FS) { must(t, m.Link(file, "/mc/second")) }, ErrInvalid},
 		{"0644", func(m *memfs.FS) { must(t, m.Chmod(file, 0o644)) }, ErrInvalid},
 		{"open folder", func(m *memfs.FS) { must(t, m.Chmod(dir, 0o755)) }, ErrInvalid},
+		{"folder gone", func(m *memfs.FS) { must(t, m.Rename(dir, "/mc/moved")) }, ErrInvalid},
+		{"folder is a link", func(m *memfs.FS) { must(t, m.Rename(dir, "/mc/moved"), m.Symlink("moved", dir)) }, ErrInvalid},
 		{"folder in its place", func(m *memfs.FS) { must(t, m.Rename(file, file+".moved"), m.Mkdir(file, 0o700)) }, ErrInvalid},
 	} {
 		m := newMem(t)
@@ -445,4 +449,46 @@ func TestChildStore(t *testing.T) {
 		t.Error("no id from the parent's sequence")
 	}
 	must(t, h.Close())
+}
+
+// TestAppendsTakeTurns: many writers, one order, one index each.
+func TestAppendsTakeTurns(t *testing.T) {
+	m := newMem(t)
+	h, err := newStore(t, m).Create(t.Context())
+	must(t, err)
+	f := &texts{}
+	h.Follow(f)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 20 {
+				appendOK(t, h, Durability(j%3), chunk(fmt.Sprint(i, " ", j)), chunk("second"))
+				if err := h.Unchanged(t.Context()); err != nil {
+					t.Error(err)
+				}
+				_ = h.Durable()
+			}
+		})
+	}
+	wg.Wait()
+	must(t, h.Close())
+	got, info, err := read(t, m)
+	if err != nil || info.Records != 320 || got.String() != f.String() || f.index[319] != 319 {
+		t.Errorf("%+v %v", info, err)
+	}
+	for i, s := range got.texts {
+		if (i%2 == 1) != (s == "second") {
+			t.Fatalf("batches mixed at %d", i)
+		}
+	}
+}
+
+// TestReadOnlyHome: nothing can be written, and that is all.
+func TestReadOnlyHome(t *testing.T) {
+	m := newMem(t)
+	put(t, m, file, textLine("a"), 0o600)
+	must(t, m.Chmod(dir, 0o500), m.Chmod(file, 0o400))
+	if _, _, err := newStore(t, m).Open(t.Context(), sid); !errors.Is(err, ErrInvalid) || !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("%v", err)
+	}
 }
