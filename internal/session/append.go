@@ -31,7 +31,6 @@ func (h *Handle) Append(ctx context.Context, d Durability, events ...Event) (Out
 	defer span.End()
 	outcome, err := h.append(ctx, d, events)
 	if err != nil {
-		span.Fail("append")
 		return outcome, fmt.Errorf("append: %w", err)
 	}
 	return outcome, nil
