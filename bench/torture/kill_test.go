@@ -94,7 +94,7 @@ func newVictim(t *testing.T, seed uint64) *victim {
 	root := t.TempDir()
 	v := &victim{rng: rand.New(rand.NewPCG(seed, 1)), model: m, mc: filepath.Join(root, "home"), work: filepath.Join(root, "work"), exe: exe}
 	settings := map[string]any{"schema_version": 2,
-		"agent": map[string]any{"model": map[string]any{"provider": "fixture", "model": "fixture-model"}},
+		"agent":     map[string]any{"model": map[string]any{"provider": "fixture", "model": "fixture-model"}},
 		"providers": map[string]any{"custom": map[string]any{"fixture": map[string]any{"label": "Fixture", "base_url": m.BaseURL()}}}}
 	b, err := json.Marshal(settings)
 	if err = errors.Join(err, os.Mkdir(v.mc, 0o700), os.Mkdir(v.work, 0o755), os.WriteFile(filepath.Join(v.mc, "settings.json"), b, 0o600)); err != nil {
