@@ -83,3 +83,8 @@ kit: build ## the conformance kit, where it stands beside the project
 	for c in allow_once deny_has_no_effect cancel_while_pending end_of_input_while_pending shutdown_while_pending expiry_denies; do run --match approvals.$$c; done; \
 	for c in no_reconciliation burst_of_deltas termination_signal fifo redirects; do run --match $$c; done; \
 	exit $$bad
+
+KILLS ?= 200
+.PHONY: torture
+torture: ## long forms of the fault matrix and of killed children
+	MAGI_CODE_TORTURE_KILLS=$(KILLS) MAGI_CODE_LONG=1 go test -count=1 -timeout 60m -v -run 'Fault|Killed|Matrix' ./internal/session ./internal/lease ./bench/torture

@@ -24,8 +24,11 @@ const (
 type cli struct {
 	Version kong.VersionFlag `help:"Print the version and exit."`
 
-	Serve serveCmd `cmd:"" help:"Serve the local-agent protocol on stdin and stdout, which must be pipes. For host applications."`
-	Demo  demoCmd  `cmd:"" help:"Run one full turn through a real child process with an embedded offline model. Needs no key and no network."`
+	Serve    serveCmd    `cmd:"" help:"Serve the local-agent protocol on stdin and stdout, which must be pipes. For host applications."`
+	Ask      askCmd      `cmd:"" help:"Run one turn and print the reply. Starts a child as any host would; status 0 only for completed and durable."`
+	Doctor   doctorCmd   `cmd:"" help:"Check home, permissions, settings, credentials and locks, and say what to do. Changes nothing."`
+	Settings settingsCmd `cmd:"" help:"Show and change settings."`
+	Demo     demoCmd     `cmd:"" help:"Run one full turn through a real child process with an embedded offline model. Needs no key and no network."`
 }
 
 type serveCmd struct {
@@ -41,8 +44,8 @@ var launchFlags = []string{"--prompt", "--continue", "--resume", "--no-session",
 
 const description = `A coding agent that a host application owns as one child process over two pipes.
 
-Start with:  magi-code demo
-Hosts run:   magi-code serve --stdio
+Start with 'magi-code demo'. Hosts run 'magi-code serve --stdio'.
+
 Settings and sessions live in ~/.magi-code, or in the folder that MC_HOME names.`
 
 // Main runs the program and returns its exit status. args excludes the program's name.
@@ -55,7 +58,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	if status, done := refuse(args, stderr); done {
 		return status
 	}
-	return run(args, stdout, stderr)
+	return run(args, stdin, stdout, stderr)
 }
 
 // isServe: exactly serve --stdio (a closing -- is no flag).
@@ -89,7 +92,7 @@ func isLaunchFlag(arg string) bool {
 }
 
 // run parses the grammar and runs a command.
-func run(args []string, stdout, stderr *os.File) int {
+func run(args []string, stdin, stdout, stderr *os.File) int {
 	var c cli
 	exited, status := false, exitOK
 	parser, err := kong.New(&c, kong.Name("magi-code"), kong.Description(description), kong.UsageOnError(),
@@ -108,11 +111,22 @@ func run(args []string, stdout, stderr *os.File) int {
 		fmt.Fprintf(stderr, "magi-code: %v\nTry 'magi-code --help'.\n", err)
 		return exitUsage
 	}
-	switch ctx.Command() {
+	return c.dispatch(ctx.Command(), stdin, stdout, stderr)
+}
+
+func (c *cli) dispatch(command string, stdin, stdout, stderr *os.File) int {
+	verb, rest, _ := strings.Cut(command, " ")
+	switch verb {
 	case "demo":
 		return runDemo(c.Demo, stdout, stderr)
-	default:
-		fmt.Fprintf(stderr, "magi-code: unknown command %q\n", ctx.Command())
-		return exitUsage
+	case "ask":
+		return runAsk(c.Ask, stdin, stdout, stderr)
+	case "doctor":
+		return runDoctor(stdout)
+	case "settings":
+		what, _, _ := strings.Cut(rest, " ")
+		return runSettings(c.Settings, what, stdout, stderr)
 	}
+	fmt.Fprintf(stderr, "magi-code: unknown command %q\n", command)
+	return exitUsage
 }

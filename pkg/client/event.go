@@ -12,6 +12,7 @@ import (
 type Event struct {
 	Name      string `json:"-"`
 	Seq       uint64 `json:"-"`
+	Data      []byte `json:"-"` // the event's data as it came
 	SessionID string `json:"session_id"`
 	RunID     string `json:"run_id"`
 
@@ -41,7 +42,7 @@ type Event struct {
 
 // decodeEvent checks an event's name, bounds and enumerations.
 func decodeEvent(f Frame) (Event, error) {
-	ev := Event{Name: f.Event, Seq: f.Seq}
+	ev := Event{Name: f.Event, Seq: f.Seq, Data: f.Data}
 	if f.Data.Kind() != '{' || json.Unmarshal(f.Data, &ev) != nil {
 		return Event{}, violation("event %s with data of another shape", f.Event)
 	}
