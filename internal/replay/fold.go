@@ -1,10 +1,23 @@
 package replay
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"magicode/internal/jsonscan"
 	"magicode/internal/provider"
 	"magicode/internal/session"
 )
+
+// localOnly are kinds that never reach a model (storage.md 6.3).
+var localOnly = map[session.Kind]bool{
+	session.KindToolDisplayResult: true, session.KindCodeModeAssessment: true, session.KindSubdirInstruction: true,
+	session.KindHookLifecycle: true, session.KindHookContextInjection: true, session.KindHookDiagnostic: true,
+	session.KindProviderStreamTrace: true, session.KindSessionTitle: true, session.KindSessionUsage: true,
+	session.KindSubagentSession: true, session.KindTaskScope: true, session.KindSessionPreferences: true,
+	session.KindSessionActiveTime: true, "context_cache": true, "ttsr_injection": true,
+}
 
 // maxInterruptedChars drops an interrupted turn whole when its visible text is
 // longer (runner.md 25).
@@ -18,12 +31,11 @@ type entry struct {
 
 // Fold builds the conversation of one session. The zero value is ready.
 type Fold struct {
-	done []entry // items of closed turns
-	turn turn
-	ids  map[string]struct{} // every call id seen, under the name it is sent with
-	open map[string]string   // call id in the file -> id it is sent with, while it has no result
-
-	compactions int
+	summary []entry // of the latest checkpoint
+	done    []entry // items of closed turns
+	turn    turn
+	ids     map[string]int    // every call id seen, under the name it is sent with; the number that a repetition gets
+	open    map[string]string // call id in the file -> id it is sent with, while it has no result
 }
 
 // Apply takes one record. It never fails: what it cannot read it leaves out.
@@ -39,57 +51,76 @@ func (f *Fold) Apply(rec session.Record) error {
 		f.assistantOutput(rec.Index, p)
 	case session.KindProviderResponseItem:
 		f.responseItem(rec.Index, p.Get("item"))
+	case session.KindReasoningSummary:
+		f.turn.active = true
 	case session.KindToolCall:
 		f.flushText(rec.Index)
 		f.call(rec.Index, p.Get("id").LenientText(), p.Get("name").LenientText(), argumentText(p.Get("arguments")))
 	case session.KindToolResult:
 		f.flushText(rec.Index)
 		f.result(rec.Index, p)
+	case session.KindToolResultAssessment:
+		f.turn.assess(rec.Index, p)
+	case session.KindCodeModeToolCall, session.KindCodeModeToolResult, session.KindCodeModeContext, session.KindCodeModeWarning:
+		f.turn.scripts.take(rec.Kind, p)
+	case session.KindCompaction:
+		f.compaction(rec.Index, p)
+	default:
+		f.other(rec, p)
+	}
+	return nil
+}
+
+// other takes the kinds that are rarer, or only count.
+func (f *Fold) other(rec session.Record, p jsonscan.Value) {
+	switch rec.Kind {
 	case session.KindProviderContextItem:
+		f.turn.scripts.delivered(p)
 		if p.Get("role").Is("user") {
 			f.userMessage(rec.Index, p.Get("content").LenientText())
 		}
 	case session.KindSkillSuggestion:
 		f.userMessage(rec.Index, p.Get("hint").LenientText())
+	case session.KindRewind:
+		f.userMessage(rec.Index, rewindNote(p))
 	case session.KindTurnStatus:
 		f.flushText(rec.Index)
-		f.turn.status(p)
+		f.turn.status(rec.Index, p)
 	case session.KindAbortRecovery:
-		f.turn.abort = true
-		if on, _ := p.Get("unsafe_tool_call_progress").Bool(); on {
-			f.turn.unsafeProgress = true
-		}
+		f.turn.aborted(p)
 	case session.KindDiagnostic:
 		// A message ends the text before it, as it does in history: what a
 		// continuation says later does not replace the part that broke off.
 		if p.Get("message").Kind() == jsonscan.String {
 			f.flushText(rec.Index)
 		}
-	case session.KindCompaction:
-		f.compaction(rec.Index, p)
+		if f.turn.failure == "" {
+			f.turn.failure = failureCategory(rec.Payload)
+		}
+	default:
+		if !localOnly[rec.Kind] {
+			f.unknown(rec.Index, rec.Kind, p)
+		}
 	}
-	return nil
 }
 
 // Items returns the conversation as it would be replayed if the file ended
 // here. The slice is the caller's; the items share their text with the fold.
-func (f *Fold) Items() []provider.Item {
-	open := f.closed()
-	out := make([]provider.Item, 0, len(f.done)+len(open))
-	for _, e := range f.done {
-		out = append(out, e.item)
-	}
-	for _, e := range open {
-		out = append(out, e.item)
-	}
-	return out
-}
+func (f *Fold) Items() []provider.Item { return items(f.summary, f.done, f.closed()) }
 
 // Earlier returns the items of the turns before the open one.
-func (f *Fold) Earlier() []provider.Item {
-	out := make([]provider.Item, 0, len(f.done))
-	for _, e := range f.done {
-		out = append(out, e.item)
+func (f *Fold) Earlier() []provider.Item { return items(f.summary, f.done) }
+
+func items(parts ...[]entry) []provider.Item {
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	out := make([]provider.Item, 0, n)
+	for _, p := range parts {
+		for _, e := range p {
+			out = append(out, e.item)
+		}
 	}
 	return out
 }
@@ -97,13 +128,19 @@ func (f *Fold) Earlier() []provider.Item {
 // HasCallID reports whether a call of this session is sent under id.
 func (f *Fold) HasCallID(id string) bool {
 	_, ok := f.ids[id]
-	return ok
+	return ok && id != ""
 }
 
+// steeringHeader begins the text of a message that the user sent into a running
+// turn. The released program writes it.
+const steeringHeader = "Steering update from user while current run was active:"
+
+// userInput starts a turn, unless it belongs to the one that is open: a steering
+// message, or an automatic prompt that goes on after a recovery.
 func (f *Fold) userInput(at int, p jsonscan.Value) {
 	text := p.Get("text").LenientText()
-	if auto, _ := p.Get("auto_recovery").Bool(); auto && f.turn.active && !f.turn.ended() {
-		f.flushText(at)
+	auto, _ := p.Get("auto_recovery").Bool()
+	if (auto || strings.HasPrefix(text, steeringHeader)) && f.turn.active && !f.turn.ended() && f.turn.failure == "" {
 		f.userMessage(at, text)
 		return
 	}
@@ -116,15 +153,16 @@ func (f *Fold) userMessage(at int, text string) {
 		return
 	}
 	f.flushText(at)
-	f.turn.add(at, provider.Item{Kind: provider.ItemMessage, Role: "user", Text: text})
+	f.turn.add(at, userItem(text))
 }
 
-// assistantOutput replaces the text of the open segment: chunks since the last
-// boundary are a prefix of it, or an older form of it.
+// assistantOutput is the authoritative text of the open segment. What the file
+// already has of it, as chunks that something divided, is not repeated.
 func (f *Fold) assistantOutput(at int, p jsonscan.Value) {
 	if text, ok := p.Get("text").Text(); ok {
+		pending := f.turn.text.String()
 		f.turn.text.Reset()
-		f.turn.text.WriteString(text)
+		f.turn.text.WriteString(f.turn.unsaid(text, pending))
 	}
 	f.flushText(at)
 	f.turn.active = true
@@ -159,7 +197,7 @@ func (f *Fold) responseItem(at int, item jsonscan.Value) {
 	case typ.Is("reasoning"), typ.Is("thinking"), typ.Is("redacted_thinking"):
 		// Without its encrypted part, which is never stored, it says nothing to the model.
 	default:
-		f.turn.add(at, provider.Item{Kind: provider.ItemResponse, Raw: append([]byte(nil), item...)})
+		f.turn.add(at, provider.Item{Kind: provider.ItemResponse, Raw: withoutEncrypted(item)})
 	}
 }
 
@@ -182,18 +220,26 @@ func (f *Fold) result(at int, p jsonscan.Value) {
 	id := p.Get("call_id").LenientText()
 	res := p.Get("result")
 	name := res.Get("tool_name").LenientText()
-	text := projectResult(res)
+	content, ok := res.Get("content").Text()
+	if !ok {
+		content = res.Get("output").LenientText()
+	}
+	v := res.Get("metadata").Get("prompt_injection_protection")
+	text := judged(v, name, content)
 	sent, ok := f.open[id]
 	if !ok {
 		f.turn.add(at, provider.Item{Kind: provider.ItemNote, Text: orphanNote(name, text)})
 		return
 	}
 	delete(f.open, id)
+	f.turn.scripts.answered(id)
 	success, _ := res.Get("success").Bool()
 	f.turn.add(at, provider.Item{Kind: provider.ItemResult, CallID: sent, Name: name, Success: success, Text: text})
+	f.turn.await(at, id, v, content)
 }
 
-// compaction starts afresh from a valid checkpoint (storage.md 6.4).
+// compaction starts afresh from a valid checkpoint (storage.md 6.4). The latest
+// one counts: records before its cutoff, and earlier checkpoints, are left out.
 func (f *Fold) compaction(at int, p jsonscan.Value) {
 	version, _ := p.Get("schema_version").Uint64()
 	cutoff, ok := p.Get("cutoff_event_count").Uint64()
@@ -203,17 +249,23 @@ func (f *Fold) compaction(at int, p jsonscan.Value) {
 		return
 	}
 	f.endTurn(at)
-	kept := []entry{{item: checkpointMessage(summary), at: at}}
+	f.summary = []entry{{item: checkpointMessage(summary), at: at}}
 	if note := evidenceNote(p.Get("execution_effects")); note != "" {
-		kept = append(kept, entry{item: provider.Item{Kind: provider.ItemMessage, Role: "user", Text: note}, at: at})
+		f.summary = append(f.summary, entry{item: userItem(note), at: at})
 	}
-	for _, e := range f.done {
-		if uint64(e.at) >= cutoff && cutoff > 0 {
-			kept = append(kept, e)
+	f.done = slices.DeleteFunc(f.done, func(e entry) bool { return uint64(e.at) < cutoff })
+}
+
+// unknown keeps what a kind of a later release says, in short.
+func (f *Fold) unknown(at int, kind session.Kind, p jsonscan.Value) {
+	for _, field := range []string{"text", "message", "content"} {
+		if text := p.Get(field).LenientText(); !isBlank(text) {
+			f.flushText(at)
+			note := fmt.Sprintf("[A record of kind %s says:]\n%s", cutRunes(string(kind), maxKindChars), cutRunes(text, maxFieldChars))
+			f.turn.add(at, provider.Item{Kind: provider.ItemNote, Text: note})
+			return
 		}
 	}
-	f.done = kept
-	f.compactions++
 }
 
 // endTurn moves what survives of the open turn into the closed ones.

@@ -17,6 +17,7 @@ const (
 	keptOutputChars = 6_000
 	maxNoteChars    = 12_000
 	maxFieldChars   = 4_000
+	maxKindChars    = 64
 )
 
 func isBlank(s string) bool { return strings.TrimFunc(s, unicode.IsSpace) == "" }
@@ -39,23 +40,6 @@ func argumentText(v jsonscan.Value) string {
 	default:
 		return string(v)
 	}
-}
-
-// projectResult is what the model is shown of a stored result.
-func projectResult(res jsonscan.Value) string {
-	content, ok := res.Get("content").Text()
-	if !ok {
-		content = res.Get("output").LenientText()
-	}
-	if verdict := res.Get("metadata").Get("prompt_injection_protection"); withheld(verdict) {
-		return "[This tool result was withheld: it was judged to hold instructions from an untrusted source.]"
-	}
-	return shorten(res.Get("tool_name").LenientText(), content)
-}
-
-func withheld(v jsonscan.Value) bool {
-	enforced, _ := v.Get("enforced").Bool()
-	return enforced && (v.Get("action").Is("quarantine") || v.Get("action").Is("escalate"))
 }
 
 // shorten keeps both ends of a long output of an earlier turn.
@@ -123,30 +107,4 @@ func evidenceNote(v jsonscan.Value) string {
 	}
 	b.WriteString("[End of recorded evidence]")
 	return b.String()
-}
-
-// lossNote tells the model which calls of a stopped turn have no recorded
-// result. It is empty when nothing was lost, and when arguments had only begun
-// to arrive (they must not be repeated to the model).
-func lossNote(t *turn, items []entry) string {
-	if t.unsafeProgress {
-		return ""
-	}
-	answered := make(map[string]bool)
-	for _, e := range items {
-		if e.item.Kind == provider.ItemResult {
-			answered[e.item.CallID] = true
-		}
-	}
-	var lost []string
-	for _, e := range items {
-		if e.item.Kind == provider.ItemCall && !answered[e.item.CallID] {
-			lost = append(lost, fmt.Sprintf("- %s %s", e.item.Name, cutRunes(e.item.Arguments, maxFieldChars)))
-		}
-	}
-	if len(lost) == 0 {
-		return ""
-	}
-	note := "[The turn above ended early. These calls were started and have no recorded result; they may have had effects:]\n" + strings.Join(lost, "\n")
-	return cutRunes(note, maxNoteChars)
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"magicode/internal/jsonscan"
@@ -12,22 +13,42 @@ import (
 type turn struct {
 	items []entry
 	text  strings.Builder // chunks since the last boundary
+	since int             // items from here on follow the last user message or tool record
 	chars int
 
-	active         bool // the provider did something
-	committed      bool
-	incomplete     bool
-	stopped        string // cancelled, failed, compaction_required
-	abort          bool
-	unsafeProgress bool
+	active     bool // the provider did something
+	committed  bool
+	incomplete bool
+	stopped    string // cancelled, failed, compaction_required
+	failure    string // category of a provider failure that has no status (older files)
+
+	abort          bool // there are abort-recovery facts
+	unsafeProgress bool // arguments of a call had begun to arrive
+	facts          []string
+
+	awaiting []awaiting
+	scripts  scripts
 }
 
 func (t *turn) add(at int, item provider.Item) {
 	t.chars += utf8.RuneCountInString(item.Text) + len(item.Arguments)
 	t.items = append(t.items, entry{item: item, at: at})
+	if item.Kind == provider.ItemCall || item.Kind == provider.ItemResult || item.Role == "user" {
+		t.since = len(t.items)
+	}
 }
 
-func (t *turn) status(p jsonscan.Value) {
+func userItem(text string) provider.Item {
+	return provider.Item{Kind: provider.ItemMessage, Role: "user", Text: text}
+}
+
+func isAssistant(e entry) bool {
+	return e.item.Kind == provider.ItemMessage && e.item.Role == "assistant"
+}
+
+// status takes the end of a turn. Its text is all that the run said: what the
+// messages lack of it, because chunks lag behind, is added to the last one.
+func (t *turn) status(at int, p jsonscan.Value) {
 	t.active = true
 	switch s := p.Get("status").LenientText(); s {
 	case "complete":
@@ -37,21 +58,68 @@ func (t *turn) status(p jsonscan.Value) {
 	case "cancelled", "canceled", "failed", "compaction_required":
 		t.stopped = s
 	}
-	if text := p.Get("assistant_text").LenientText(); text != "" && !t.hasAssistant() && !isBlank(text) {
-		t.add(0, provider.Item{Kind: provider.ItemMessage, Role: "assistant", Text: text})
+	rest, ok := remainder(p.Get("assistant_text").LenientText(), t.items)
+	if !ok || isBlank(rest) {
+		return
+	}
+	if n := len(t.items); n > t.since && isAssistant(t.items[n-1]) {
+		last := &t.items[n-1].item
+		last.Text = strings.TrimRightFunc(last.Text, unicode.IsSpace) + rest
+		t.chars += utf8.RuneCountInString(rest)
+		return
+	}
+	t.add(at, provider.Item{Kind: provider.ItemMessage, Role: "assistant", Text: trimLeft(rest)})
+}
+
+// unsaid returns what of an authoritative text is in no message yet. It is the
+// text of the segment since the last boundary, or of the whole turn: then the
+// part behind the earlier segments begins with what is pending.
+func (t *turn) unsaid(text, pending string) string {
+	if !isBlank(pending) {
+		if rest, ok := remainder(text, t.items); ok && strings.HasPrefix(trimLeft(rest), trimSpace(pending)) {
+			return trimLeft(rest)
+		}
+	}
+	if rest, ok := remainder(text, t.items[t.since:]); ok && len(rest) < len(text) {
+		return trimLeft(rest)
+	}
+	return text
+}
+
+// remainder returns what follows in text after all the assistant's messages of
+// entries, one after the other, with any white space between them.
+func remainder(text string, entries []entry) (rest string, ok bool) {
+	rest = text
+	for _, e := range entries {
+		if !isAssistant(e) {
+			continue
+		}
+		said := trimSpace(e.item.Text)
+		if rest, ok = strings.CutPrefix(trimLeft(rest), said); !ok {
+			return "", false
+		}
+	}
+	return rest, true
+}
+
+func trimSpace(s string) string { return strings.TrimFunc(s, unicode.IsSpace) }
+func trimLeft(s string) string  { return strings.TrimLeftFunc(s, unicode.IsSpace) }
+
+// aborted takes facts about a response that was cut off while it reasoned or
+// began a call.
+func (t *turn) aborted(p jsonscan.Value) {
+	t.abort = true
+	if on, _ := p.Get("unsafe_tool_call_progress").Bool(); on {
+		t.unsafeProgress = true
+	}
+	for _, field := range []string{"reasoning_preview", "partial_tool_call_summary"} {
+		if text := p.Get(field).LenientText(); !isBlank(text) {
+			t.facts = append(t.facts, text)
+		}
 	}
 }
 
 func (t *turn) ended() bool { return t.committed || t.incomplete || t.stopped != "" }
-
-func (t *turn) hasAssistant() bool {
-	for _, e := range t.items {
-		if e.item.Kind == provider.ItemMessage && e.item.Role == "assistant" {
-			return true
-		}
-	}
-	return false
-}
 
 // closed returns the items of the open turn that a replay keeps, by how the
 // turn ended (runner.md 25). It changes nothing.
@@ -63,15 +131,20 @@ func (f *Fold) closed() []entry {
 	}
 	switch {
 	case t.committed:
-		return paired(items)
+		return t.scripts.appendTo(paired(items, false))
 	case t.incomplete:
 		return nil
-	case t.stopped != "" && t.active:
-		out := paired(items)
-		if note := lossNote(t, items); note != "" {
-			out = append(out, entry{item: provider.Item{Kind: provider.ItemMessage, Role: "user", Text: note}})
+	case t.stopped != "":
+		out := t.scripts.appendTo(paired(items, true))
+		if note := recoveryNote(t, items); note != "" {
+			out = append(out, entry{item: userItem(note), at: lastAt(items)})
 		}
 		return out
+	case t.failure != "":
+		if !t.active {
+			return nil
+		}
+		return []entry{{item: userItem(failureNote(t, items)), at: lastAt(items)}}
 	case t.chars > maxInterruptedChars:
 		return nil
 	default:
@@ -79,8 +152,18 @@ func (f *Fold) closed() []entry {
 	}
 }
 
-// paired drops calls that never got a result: every API refuses them.
-func paired(items []entry) []entry {
+func lastAt(items []entry) int {
+	at := 0
+	for _, e := range items {
+		at = max(at, e.at)
+	}
+	return at
+}
+
+// paired drops calls that never got a result: every API refuses them. Of a turn
+// that was stopped a provider's own items are dropped too: they may belong to
+// what is missing.
+func paired(items []entry, stopped bool) []entry {
 	answered := make(map[string]bool)
 	for _, e := range items {
 		if e.item.Kind == provider.ItemResult {
@@ -89,7 +172,7 @@ func paired(items []entry) []entry {
 	}
 	out := make([]entry, 0, len(items))
 	for _, e := range items {
-		if e.item.Kind == provider.ItemCall && !answered[e.item.CallID] {
+		if e.item.Kind == provider.ItemCall && !answered[e.item.CallID] || stopped && e.item.Kind == provider.ItemResponse {
 			continue
 		}
 		out = append(out, e)
@@ -107,17 +190,22 @@ func userOnly(items []entry) []entry {
 	return out
 }
 
-// uniqueID returns id, or id with a number when the session has used it.
+// uniqueID returns id, or id with a number when the session has used it. A
+// provider that sends one id for ever costs one look-up each time.
 func (f *Fold) uniqueID(id string) string {
 	if f.ids == nil {
-		f.ids = make(map[string]struct{})
+		f.ids = make(map[string]int)
 	}
-	sent := id
-	for n := 2; ; n++ {
-		if _, used := f.ids[sent]; !used && sent != "" {
-			f.ids[sent] = struct{}{}
+	n, used := f.ids[id]
+	if !used && id != "" {
+		f.ids[id] = 2
+		return id
+	}
+	for n = max(n, 2); ; n++ {
+		sent := numbered(id, n)
+		if _, used := f.ids[sent]; !used {
+			f.ids[id], f.ids[sent] = n+1, 2
 			return sent
 		}
-		sent = numbered(id, n)
 	}
 }
