@@ -40,6 +40,7 @@ func (p *Process) snapshot() []int { return nil }
 // is left even so.
 func (p *Process) endRest(_ []int, term, kill time.Time) bool {
 	if !p.reap() {
+		sweep(p, term, kill)
 		return true
 	}
 	live.mu.Lock()
@@ -66,6 +67,7 @@ func sweep(p *Process, term, kill time.Time) (left bool) {
 	if !time.Now().Before(term) {
 		sig = unix.SIGKILL
 	}
+	doomed := map[identity]bool{} // SIGKILL was sent: they run no more code of their own
 	for looks := 0; ; {
 		found, sure := signalLeftovers(p, sig)
 		if len(found) == 0 {
@@ -77,23 +79,37 @@ func sweep(p *Process, term, kill time.Time) (left bool) {
 			continue
 		}
 		looks = 0
+		survivors := false
+		for _, t := range found {
+			survivors = survivors || !doomed[t.identity]
+			doomed[t.identity] = t.killed
+		}
 		until := kill
 		if sig == unix.SIGTERM {
 			until = term
 		}
 		waitGone(found, until)
-		if sig == unix.SIGTERM {
-			sig = unix.SIGKILL
-		} else if !time.Now().Before(kill) {
-			found, _ := signalLeftovers(p, sig)
-			waitGone(found, kill)
-			return len(found) > 0
+		if sig == unix.SIGKILL && !time.Now().Before(kill) {
+			// Time is up. Those that only wait for the processor to end are
+			// no leftovers.
+			return survivors
 		}
+		sig = unix.SIGKILL
 	}
 }
 
+// identity tells processes apart even when an id is used again.
+type identity struct {
+	pid   int
+	start uint64
+}
+
 // target is one leftover: a pidfd where the kernel has them, else -1.
-type target struct{ pid, fd int }
+type target struct {
+	identity
+	fd     int
+	killed bool // SIGKILL was delivered
+}
 
 // signalLeftovers looks once, takes the status of dead ones, and sends sig to
 // the others. The caller owns the descriptors (waitGone closes them). Nothing
@@ -132,8 +148,7 @@ func signalLeftovers(p *Process, sig unix.Signal) (found []target, sure bool) {
 		} else {
 			err = unix.Kill(q.pid, sig)
 		}
-		_ = err // a process that refuses is still there at the end, and reported
-		found = append(found, target{q.pid, fd})
+		found = append(found, target{identity{q.pid, q.start}, fd, sig == unix.SIGKILL && err == nil})
 	}
 	return found, sure
 }

@@ -66,7 +66,7 @@ func TestHostileCommands(t *testing.T) {
 				if got.Warning != "" {
 					t.Errorf("warning %q", got.Warning)
 				}
-				if d := time.Since(begin); d > 2500*time.Millisecond {
+				if d := time.Since(begin); d > 5*time.Second {
 					t.Errorf("took %v", d)
 				}
 				if len(got.Stdout) > 65536 || len(got.Stderr) > 16384 {
@@ -80,17 +80,23 @@ func TestHostileCommands(t *testing.T) {
 	}
 }
 
-// running lists the command lines that hold mark.
+// running lists the command lines that hold mark. On an overloaded machine a
+// process that SIGKILL has ended may still wait for the processor to disappear;
+// it gets three seconds for that.
 func running(mark string) []string {
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	var out []string
-	for _, f := range files {
-		b, _ := os.ReadFile(f)
-		if strings.Contains(string(b), mark) {
-			out = append(out, string(b))
+	for end := time.Now().Add(3 * time.Second); ; {
+		files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		var out []string
+		for _, f := range files {
+			b, _ := os.ReadFile(f)
+			if strings.Contains(string(b), mark) {
+				out = append(out, string(b))
+			}
+		}
+		if len(out) == 0 || time.Now().After(end) {
+			return out
 		}
 	}
-	return out
 }
 
 // TestZombiesAreReaped: an adopted process that ended by itself leaves nothing.
