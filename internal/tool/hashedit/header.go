@@ -3,15 +3,14 @@ package hashedit
 import (
 	"errors"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"magicode/internal/tool"
 )
 
 var (
-	headerPrefix = regexp.MustCompile(`(?i)^(?:update|add|delete|move)(?:[ \t]+(?:file|to))?[ \t]*:[ \t]*`)
-	tagForm      = regexp.MustCompile(`^[0-9A-Fa-f]{4}$`)
+	headerPrefix = onUse(`(?i)^(?:update|add|delete|move)(?:[ \t]+(?:file|to))?[ \t]*:[ \t]*`)
+	tagForm      = onUse(`^[0-9A-Fa-f]{4}$`)
 )
 
 var errHeader = errors.New("a line that starts with [ must be a header [PATH#TAG]; put a + before rows of text")
@@ -27,9 +26,9 @@ func parseHeader(line string, env tool.Env) (path, tag string, err error) {
 		return "", "", errHeader
 	}
 	inner = strings.TrimSpace(strings.TrimLeft(inner, "* \t"))
-	inner = unquote(headerPrefix.ReplaceAllString(inner, ""))
+	inner = unquote(headerPrefix().ReplaceAllString(inner, ""))
 	path, tag, hasTag := strings.Cut(inner, "#")
-	if hasTag && !tagForm.MatchString(tag) {
+	if hasTag && !tagForm().MatchString(tag) {
 		return "", "", errHeader
 	}
 	path = unquote(strings.TrimSpace(path))

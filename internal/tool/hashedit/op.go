@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 type opKind uint8
@@ -68,8 +69,14 @@ type op struct {
 	derived     bool // the line was found, not named
 }
 
+// onUse compiles an expression when it is first needed: package initialisation
+// is a budget (decision 38).
+func onUse(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 // ranges: tools.md 1.9.2.
-var rangeForm = regexp.MustCompile(`^([1-9][0-9]*)(?:(?:[ \t]|-|…|\.\.|\.=)+([1-9][0-9]*))?$`)
+var rangeForm = onUse(`^([1-9][0-9]*)(?:(?:[ \t]|-|…|\.\.|\.=)+([1-9][0-9]*))?$`)
 
 // keyword finds the operation that a line starts with. ok is false for a line
 // that is none.
@@ -108,7 +115,7 @@ func parseOp(kind opKind, rest string) (o op, dot bool, err error) {
 		}
 		return o, dot, nil
 	}
-	m := rangeForm.FindStringSubmatch(rest)
+	m := rangeForm().FindStringSubmatch(rest)
 	if m == nil {
 		return o, dot, fmt.Errorf("%s wants a line number%s, as in %s; rows follow on lines of their own, each after a +", kind, orRange(kind), example(kind))
 	}

@@ -3,7 +3,6 @@ package hashedit
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"magicode/internal/tool"
@@ -112,7 +111,7 @@ func (p *patchParser) line(line, word string) error {
 var (
 	errUnified = errors.New("this is a unified diff; write [PATH#TAG] and operations such as SWAP 3.=5: instead")
 	errComment = errors.New("a # line is a comment only directly before an operation; put a + before a row of text")
-	bareNumber = regexp.MustCompile(`^[0-9]+([-:.… ][0-9=.:… -]*)?$`)
+	bareNumber = onUse(`^[0-9]+([-:.… ][0-9=.:… -]*)?$`)
 )
 
 // stray words the error for a line that belongs nowhere.
@@ -122,7 +121,7 @@ func stray(line, word string) error {
 		return errors.New("apply-patch lines are not understood here: write [PATH#TAG] and operations")
 	case strings.HasPrefix(line, "@@"):
 		return errUnified
-	case bareNumber.MatchString(word):
+	case bareNumber().MatchString(word):
 		return errors.New("a line number needs a verb: SWAP, DEL, INS.PRE or INS.POST")
 	}
 	return errors.New("not an operation; rows of text stand below SWAP or INS, each after a +")
@@ -215,8 +214,8 @@ func (p *patchParser) finish() error {
 }
 
 var (
-	numbered = regexp.MustCompile(`^[ \t]*[0-9]+:(.*)$`)
-	scalar   = regexp.MustCompile(`^[ \t]*(?:"[^"]*"|'[^']*'|-?[0-9]+(?:\.[0-9]+)?),?[ \t]*$`)
+	numbered = onUse(`^[ \t]*[0-9]+:(.*)$`)
+	scalar   = onUse(`^[ \t]*(?:"[^"]*"|'[^']*'|-?[0-9]+(?:\.[0-9]+)?),?[ \t]*$`)
 )
 
 // stripNumbers takes N: off bare rows when all have it, as copied from read,
@@ -225,12 +224,12 @@ func stripNumbers(body []string, bare []int) {
 	var rest []string
 	scalars := true
 	for _, i := range bare {
-		m := numbered.FindStringSubmatch(body[i])
+		m := numbered().FindStringSubmatch(body[i])
 		if m == nil {
 			return
 		}
 		rest = append(rest, m[1])
-		scalars = scalars && scalar.MatchString(m[1])
+		scalars = scalars && scalar().MatchString(m[1])
 	}
 	if scalars {
 		return
