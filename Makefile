@@ -87,4 +87,4 @@ kit: build ## the conformance kit, where it stands beside the project
 KILLS ?= 200
 .PHONY: torture
 torture: ## long forms of the fault matrix and of killed children
-	MAGI_CODE_TORTURE_KILLS=$(KILLS) MAGI_CODE_LONG=1 go test -count=1 -timeout 60m -v -run 'Fault|Killed|Matrix' ./internal/session ./internal/lease ./bench/torture
+	MAGI_CODE_TORTURE_KILLS=$(KILLS) MAGI_TORTURE=1 go test -count=1 -timeout 60m -v -run 'Fault|Killed|Matrix' ./internal/session ./internal/lease ./bench/torture

@@ -38,11 +38,13 @@ func recoveredDir(state string) string { return filepath.Join(state, "recovered"
 
 // Create implements server.Runtime.
 func (r *agentRuntime) Create(ctx context.Context) (server.Attached, error) {
+	r.sidecar(ctx)
 	return r.attached(r.attach.Create(ctx))
 }
 
 // Open implements server.Runtime.
 func (r *agentRuntime) Open(ctx context.Context, id string) (server.Attached, error) {
+	r.sidecar(ctx)
 	return r.attached(r.attach.Open(ctx, id))
 }
 
@@ -66,10 +68,19 @@ func (r *agentRuntime) Page(ctx context.Context, p server.PageRequest) ([]byte, 
 // before leases are released.
 func (r *agentRuntime) Close(ctx context.Context) error {
 	errs := []error{proc.Shutdown(ctx)}
+	r.sidecar(ctx)
 	if r.snap.Servers != nil {
 		errs = append(errs, r.snap.Servers.Close())
 	}
 	return joinErrors(append(errs, r.attach.Close()))
+}
+
+// sidecar brings the attached session's sidecar up to date where nobody waits
+// for it: it is a cache that a reader rebuilds when it is stale (storage.md 5.8).
+func (r *agentRuntime) sidecar(ctx context.Context) {
+	if h := r.handle(); h != nil && h.Durable() {
+		_, _ = h.WriteSidecar(ctx)
+	}
 }
 
 // handle is the attached session's handle.
