@@ -90,7 +90,7 @@ func parseRule(line string) (rule, bool) {
 	r.anywhere = strings.IndexByte(line, '/') < 0
 	if i := strings.IndexAny(line, `*?[\`); i >= 0 {
 		r.literal = i
-		r.suffix = line[0] == '*' && strings.IndexAny(line[1:], `*?[\`) < 0
+		r.suffix = line[0] == '*' && !strings.ContainsAny(line[1:], `*?[\`)
 	} else {
 		r.literal = len(line)
 	}
