@@ -50,18 +50,33 @@ func (c *scan) assignment(i int, kind keyKind) int {
 	if v == len(s) {
 		return c.end(none)
 	}
-	if strings.HasPrefix(s[v:], mark) {
-		return c.markedValue(v)
-	}
-	if !c.final && len(s)-v < len(mark) && strings.HasPrefix(mark, s[v:]) {
+	switch hidden := c.literal(v, mark); {
+	case hidden >= 0:
+		return c.markedValue(v, hidden)
+	case hidden == more:
 		return more
 	}
-	end := c.value(v)
+	return c.assigned(kind, v)
+}
+
+// maxJudged bounds in bytes how much of a value is looked at to find out
+// whether it is worth hiding, so that time stays linear.
+const maxJudged = 512
+
+// assigned hides the value at v if it is worth hiding.
+func (c *scan) assigned(kind keyKind, v int) int {
+	end := c.value(v, maxJudged)
 	if end < 0 {
 		return end
 	}
-	if end == v || !worthHiding(kind, s[v:end]) {
+	long := end-v >= maxJudged
+	if end == v || (!long || kind == weakKey) && !worthHiding(kind, c.s[v:end]) {
 		return none
+	}
+	if long {
+		if end = c.value(v, len(c.s)); end < 0 {
+			return end
+		}
 	}
 	return c.hideValue(kind, v, end)
 }
@@ -73,17 +88,16 @@ func (c *scan) isPath(i int) bool {
 	return s[i] == ':' && s[i+1] == ':' && (i == c.floor || s[i-1] != ' ')
 }
 
-// markedValue passes over a value that is hidden already. What follows the mark
-// belongs to it when it goes on as a word would.
-func (c *scan) markedValue(v int) int {
-	end := v + len(mark)
+// markedValue passes over the value s[v:end] that is hidden already. What
+// follows the mark belongs to it when it goes on as a word would.
+func (c *scan) markedValue(v, end int) int {
 	if end == len(c.s) {
 		return c.end(end)
 	}
 	if !wordAfter(c.s, end) {
 		return end
 	}
-	run := c.valueRun(end)
+	run := c.valueRun(end, len(c.s))
 	if run < 0 {
 		return run
 	}
@@ -91,25 +105,39 @@ func (c *scan) markedValue(v int) int {
 	return run
 }
 
-// value returns the end of the value at v.
-func (c *scan) value(v int) int {
+// value returns the end of the value at v, or a place behind limit bytes of an
+// unquoted one.
+func (c *scan) value(v, limit int) int {
 	quote := runOf(c.s, v, "\\")
 	if quote == len(c.s) && !c.final {
 		return more
 	}
-	if quote < len(c.s) && (c.s[quote] == '"' || c.s[quote] == '\'') {
+	if quote < len(c.s) && c.opensQuote(v, quote) {
 		end := c.closeQuote(v, quote)
 		if end == more || end == len(c.s) && !c.final {
 			return more
 		}
 		if end >= 0 {
 			if wordAfter(c.s, end) {
-				return c.valueRun(end)
+				return c.valueRun(end, limit)
 			}
 			return end
 		}
 	}
-	return c.valueRun(v)
+	return c.valueRun(v, limit)
+}
+
+// opensQuote reports whether a quoted value opens at i, with its backslashes
+// from v on. A backquote behind a separator alone more often ends a piece of
+// code in prose.
+func (c *scan) opensQuote(v, i int) bool {
+	switch c.s[i] {
+	case '"', '\'':
+		return true
+	case '`':
+		return i == v && (c.s[v-1] == ' ' || c.s[v-1] == '\t')
+	}
+	return false
 }
 
 // endsValue reports whether the character at i ends an unquoted value, and its width.
@@ -122,16 +150,21 @@ func endsValue(s string, i int) (bool, int) {
 	return unicode.IsSpace(r), n
 }
 
-// valueRun returns the end of the run of characters that an unquoted value has.
-func (c *scan) valueRun(v int) int {
-	for i := v; i < len(c.s); {
+// valueRun returns the end of the run of characters that an unquoted value
+// has, or a place behind limit bytes of it.
+func (c *scan) valueRun(v, limit int) int {
+	i := v
+	for i < len(c.s) && i-v < limit {
 		stop, n := endsValue(c.s, i)
 		if stop {
 			return i
 		}
 		i += n
 	}
-	return c.end(len(c.s))
+	if i == len(c.s) {
+		return c.end(i)
+	}
+	return i
 }
 
 // skipTail swallows what is left of an unquoted value from i on.
@@ -172,6 +205,9 @@ func (c *scan) closeQuote(v, i int) int {
 			}
 			return i + 1
 		case '\n':
+			if q == '`' {
+				return none
+			}
 			if stop := c.stopsQuote(i + 1); stop == more {
 				return more
 			} else if stop != none {

@@ -81,13 +81,19 @@ func partialHead(s string) bool {
 // text may have been cut, for the key to be hidden.
 const minCutKey = 8
 
+// maxPlain is how far a key is read to see the classes that it needs, so that
+// time stays linear.
+const maxPlain = 256
+
 // format returns the end of the key at i, whose beginning has been compared.
 func (c *scan) format(f entry, i int) int {
 	from := i + len(f.prefix)
 	end, seen := from, uint32(0)
 	for end < len(c.s) && classes[c.s[end]]&f.set != 0 {
 		seen |= classes[c.s[end]]
-		end++
+		if end++; end-from == maxPlain && seen&f.needs != f.needs {
+			return none
+		}
 	}
 	if end == len(c.s) && !c.final {
 		return more

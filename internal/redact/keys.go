@@ -36,7 +36,7 @@ var longEnds = []string{"token", "key", "secret", "password", "passwd", "passphr
 var keyParts = []string{"api", "secret", "private", "access", "auth", "account", "encryption", "signing", "master", "service", "license", "deploy"}
 
 // weakKeys are names whose values are secrets when they look like one.
-var weakKeys = []string{"sig", "signature", "auth", "pass", "key", "accesskey", "apitoken", "authtoken", "pat", "jwt", "session", "cookie", "dsn"}
+var weakKeys = []string{"sig", "signature", "auth", "pass", "key", "pat", "jwt", "dsn"}
 
 // keyBefore says what name ends at i, not looking before c.floor.
 func (c *scan) keyBefore(i int) keyKind {

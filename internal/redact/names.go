@@ -43,13 +43,7 @@ func SecretLikeLabel(s string) bool {
 	if len(s) < 48 {
 		return false
 	}
-	n := 0
-	for i := 0; i < len(s); i++ {
-		if classes[s[i]]&alnum != 0 {
-			n++
-		}
-	}
-	return n >= 40
+	return count(s, alnum) >= 40
 }
 
 // SafeName returns a provider or model name and true when status may show it:

@@ -175,7 +175,7 @@ func (c *scan) slashed(i, j int) int {
 	if i > c.floor && classes[s[i-1]]&(base|dash|dot) != 0 {
 		return none
 	}
-	end := runEnd(s, i, alnum|base)
+	end := runEnd(s[:min(len(s), i+awsSecret+1)], i, alnum|base)
 	switch {
 	case end-i > awsSecret:
 		return none

@@ -1,11 +1,22 @@
 package redact
 
 import (
+	"flag"
+	"os"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
+
+// TestMain raises the number of draws: one takes microseconds.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set("3000")
+	}
+	os.Exit(m.Run())
+}
 
 // pieces are what random texts are made of: all that a construct can begin,
 // go on or end with.

@@ -4,6 +4,7 @@ import "strings"
 
 const (
 	maxUserBytes   = 128 // of a URL's user name, for looking back
+	maxURLPassword = 512 // so that time stays linear
 	minURLPassword = 2   // a single character hides nothing worth hiding
 	minURLUser     = 16  // a user name that is a key itself
 )
@@ -60,6 +61,9 @@ func (c *scan) userinfoEnd(i int) int {
 	port := runEnd(s, i, digit)
 	for j := i; j < len(s); j++ {
 		b := s[j]
+		if j-i == maxURLPassword {
+			return end
+		}
 		if b == '@' {
 			end = j
 			continue

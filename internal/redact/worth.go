@@ -118,13 +118,22 @@ func isNumber(v string) bool {
 func isExpression(v string) bool {
 	name := strings.TrimLeft(v, "&*[]!")
 	end := runEnd(name, 0, word|dot|colon)
-	if end == 0 || classes[name[0]]&(upper|lower|under) == 0 || !isCodeTail(name[end:]) || mixedWell(v, false) {
+	if end == 0 || classes[name[0]]&(upper|lower|under) == 0 || !isCodeTail(name[end:]) || mixedWell(v, false) && count(v, digit) > 4 {
 		return false
 	}
 	if len(name) < len(v) || end < len(name) && strings.IndexByte("([{<", name[end]) >= 0 {
 		return true
 	}
 	return runEnd(name, 0, word&^digit|dot|colon) == len(name) && strings.ContainsAny(name[1:], ".:") // a path
+}
+
+func count(v string, set uint32) (n int) {
+	for i := 0; i < len(v); i++ {
+		if classes[v[i]]&set != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // codeMarks are what an expression holds beside names.
