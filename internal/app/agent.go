@@ -43,6 +43,7 @@ func (a *agent) Start(ctx context.Context) (server.Runtime, server.Info, error) 
 		PasswordHome: passwordHome, Telemetry: a.tel, Connect: refuseServers,
 	})
 	shown := server.Info{ContextID: info.ContextID, Provider: shownName(info.Provider), Model: shownName(info.Model)}
+	a.tel.Start(info.Telemetry)
 	if err != nil {
 		return nil, shown, err
 	}

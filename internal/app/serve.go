@@ -41,7 +41,7 @@ func serve(stderr *os.File) int {
 	exit := server.Serve(context.Background(), server.Config{
 		Transport: pipes, Startup: a, NewID: newID, Tel: tel, Signals: server.Notify(), Panicked: a.panicked,
 	})
-	tel.Exit(exit.Code, telemetry.WordOf(string(exit.Reason)), exit.Detached)
+	tel.Exit(exit.Code, string(exit.Reason), exit.Detached)
 	if exit.Signal != nil {
 		server.Raise(exit.Signal)
 	}
