@@ -1,110 +1,117 @@
-// Package telemetry is the facade that every package may use to report spans
-// and metrics. The zero value of Tel does nothing and costs nothing; no
-// OpenTelemetry type is in this API. Values are enumerations, numbers,
-// booleans or salted hashes by construction (telemetry.md 3.2, 7.2).
 package telemetry
 
 import (
-	"context"
 	"sync/atomic"
 	"time"
+
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
+
+	"magicode/telemetry/config"
 )
 
 // Tel is a handle that is copied freely. The zero value is off.
 type Tel struct{ p *atomic.Pointer[core] }
 
-type core struct{}
+func (t Tel) core() *core {
+	if t.p == nil {
+		return nil
+	}
+	return t.p.Load()
+}
 
-// Span is one open span. The zero value is nil-safe.
-type Span struct{ s *openSpan }
+// Identity is what is known of the child when telemetry is decided on.
+type Identity struct {
+	InstanceID string // the wire's
+	StateDir   string // the home's state folder; "" when there is none: only sinks with a folder of their own can be on
+	Version    string
+	// Project: a project tried to say something about telemetry. It is ignored,
+	// and the status file says so.
+	Project bool
+}
 
-type openSpan struct{}
+// New returns a dormant handle: values are counted in memory, nothing is opened
+// and no goroutine runs. environ is the child's own environment; start is when
+// the process began. It silences OpenTelemetry's loggers, which write to stderr
+// by default, one of them the values of variables (telemetry.md 2.6).
+func New(environ []string, start time.Time) Tel {
+	silence()
+	t := Tel{new(atomic.Pointer[core])}
+	if !config.Killed(environ) {
+		t.p.Store(newCore(environ, start))
+	}
+	return t
+}
 
-// FrameKind says what a frame is.
-type FrameKind uint8
+func silence() {
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {}))
+	otel.SetLogger(logr.Discard())
+}
 
+// Start decides, once, which sinks are on: from the environment and the raw
+// "telemetry" value of the global settings, nil for none. It touches no file;
+// what it starts does, in a goroutine that Exit ends. A second call does nothing.
+func (t Tel) Start(global []byte, id Identity) {
+	c := t.core()
+	if c == nil || !c.starting.CompareAndSwap(false, true) {
+		return
+	}
+	cfg := config.Load(c.environ, global, id.Project)
+	if cfg.OTLP.On {
+		cfg.OTLP.On = false
+		cfg.Problems = append(cfg.Problems, config.Problem{Code: config.CodeOTLPNotBuilt, Key: "telemetry.otlp"})
+	}
+	if cfg.On() {
+		c.decide(cfg, id)
+		return
+	}
+	t.p.Store(nil)
+	if cfg.Asked {
+		refused(c, cfg, id)
+	}
+}
+
+// Detach cuts every span that is still open but the child's own: the cleanup
+// was not over when the wait for it was (telemetry.md 5.4).
+func (t Tel) Detach() {
+	if c := t.core(); c != nil {
+		c.cut(time.Now())
+	}
+}
+
+// Snapshot writes down what is still open and what all goroutines do, while the
+// wait for the cleanup goes on.
+func (t Tel) Snapshot() {
+	if c := t.core(); c != nil {
+		c.snapshot(time.Now())
+	}
+}
+
+// CleanupBegin makes the capture urgent: from now on each record is written at
+// once and there are ten heartbeats a second.
+func (t Tel) CleanupBegin() {
+	if c := t.core(); c != nil {
+		c.urgent()
+	}
+}
+
+// Bounds of the wait for the last records (telemetry.md 5.4).
 const (
-	FrameRequest FrameKind = iota
-	FrameInvalid
-	FrameResponse
-	FrameInputPersisted
-	FrameMessageDelta
-	FrameMessageReconcile
-	FrameActivity
-	FrameApprovalRequested
-	FrameDiagnostic
-	FrameRunFinished
+	lastWait     = 50 * time.Millisecond
+	detachedWait = 10 * time.Millisecond
 )
 
-// On reports whether any sink is on.
-func (t Tel) On() bool { return t.p != nil && t.p.Load() != nil }
-
-// FrameIn reports one complete input frame: its parse time up to the admission verdict and its size without LF.
-func (t Tel) FrameIn(now time.Time, parse time.Duration, size int, kind FrameKind) {}
-
-// FrameQueued reports the output queue's length after an enqueue.
-func (t Tel) FrameQueued(pending int) {}
-
-// FrameWritten reports a frame whose last byte was accepted.
-func (t Tel) FrameWritten(now, deadline time.Time, size int, kind FrameKind, pending int) {}
-
-// WriteCall reports one write: the bytes accepted, and whether it would have blocked.
-func (t Tel) WriteCall(n int, blocked bool) {}
-
-// WorkerEvents reports the length of the channel between a run and the connection.
-func (t Tel) WorkerEvents(pending int) {}
-
-// DeltaDropped reports a delta whose text was thrown away at a boundary.
-func (t Tel) DeltaDropped() {}
-
-// Begin opens a span; off, it returns ctx unchanged and the zero Span.
-func (t Tel) Begin(ctx context.Context, k Kind) (context.Context, Span) { return ctx, Span{} }
-
-// Kind names a span of the catalogue (telemetry.md 4.3).
-type Kind uint8
-
-const (
-	SpanChild Kind = iota
-	SpanRequest
-	SpanStartup
-	SpanStartupSettings
-	SpanStartupInstructions
-	SpanStartupSkills
-	SpanStartupProfiles
-	SpanStartupReadiness
-	SpanSessionWork
-	SpanSessionLease
-	SpanHistoryRead
-	SpanHistoryProject
-	SpanHistoryPage
-	SpanHistoryFingerprint
-	SpanRun
-	SpanRunValidate
-	SpanRunPrepare
-	SpanRunPreflight
-	SpanChat
-	SpanProviderAttempt
-	SpanProviderRetryWait
-	SpanExecuteTool
-	SpanApprovalWait
-	SpanSessionAppend
-	SpanCleanup
-	SpanCleanupStep
-)
-
-// Fail marks the span with a closed error word (a wire code or an error type of the catalogue).
-func (s Span) Fail(code string) {}
-
-// End closes the span. It is idempotent.
-func (s Span) End() {}
-
-// New returns a dormant handle: nothing is opened and no goroutine runs until
-// Start, and never unless the user asked for it.
-func New(environ []string, start time.Time) Tel { return Tel{} }
-
-// Start decides, once, whether any sink is on: from the environment and the
-// raw "telemetry" value of the global settings (nil for none).
-func (t Tel) Start(global []byte) {}
-
-// Exit ends a normal end: a bounded flush of what is on.
-func (t Tel) Exit(code int, reason string, detached bool) {}
+// Exit writes what is left and ends the goroutine. It waits at most 50 ms, 10
+// after a detached cleanup, and is the last call.
+func (t Tel) Exit(code int, reason Word, detached bool) {
+	c := t.core()
+	if c == nil {
+		return
+	}
+	wait := lastWait
+	if detached {
+		wait = detachedWait
+	}
+	c.exit(exitState{code: code, reason: reason, detached: detached}, wait)
+	t.p.Store(nil)
+}

@@ -32,6 +32,8 @@ type agent struct {
 	environ []string
 	lookup  func(string) (string, bool)
 	tel     telemetry.Tel
+	// instance is the child's id on the wire.
+	instance string
 
 	runtime *agentRuntime // after a successful start
 }
@@ -40,10 +42,9 @@ type agent struct {
 func (a *agent) Start(ctx context.Context) (server.Runtime, server.Info, error) {
 	snap, info, err := startup.Start(ctx, startup.Env{
 		FS: a.fs, Locks: a.leases, Lookup: a.lookup, Now: time.Now, CWD: a.cwd, PID: os.Getpid(), UID: os.Geteuid(),
-		PasswordHome: passwordHome, Telemetry: a.tel, Connect: refuseServers,
+		PasswordHome: passwordHome, Telemetry: a.tel, Child: telemetry.Identity{InstanceID: a.instance, Version: version}, Connect: refuseServers,
 	})
 	shown := server.Info{ContextID: info.ContextID, Provider: shownName(info.Provider), Model: shownName(info.Model)}
-	a.tel.Start(info.Telemetry)
 	if err != nil {
 		return nil, shown, err
 	}
@@ -70,14 +71,14 @@ func (a *agent) assemble(snap *startup.Snapshot) *agentRuntime {
 	r := &agentRuntime{agent: a, snap: snap}
 	r.store = session.NewStore(session.Options{
 		FS: a.fs, Leases: a.leases, Dir: snap.Paths.Sessions(), RecoveredDir: recoveredDir(snap.Paths.State()), Cwd: a.cwd,
-		SessionPath: func() string { return worktree.Main(a.fs, a.cwd) }, NewID: newID, Now: time.Now,
+		SessionPath: func() string { return worktree.Main(a.fs, a.cwd) }, NewID: newID, Now: time.Now, Tel: a.tel,
 	})
 	r.models = newModels(a, snap)
 	r.providers = newFactory(a, snap, r.models)
 	r.tools = newToolset(a, snap)
 	r.system = prompt.System(promptParts(snap))
 	r.attach = attach.New(attach.Options{
-		Store: r.store, FS: a.fs, Cwd: a.cwd, Startup: snap.Selection, Models: r.models, NewID: newID,
+		Store: r.store, FS: a.fs, Cwd: a.cwd, Startup: snap.Selection, Models: r.models, NewID: newID, Tel: a.tel,
 	})
 	return r
 }

@@ -36,6 +36,7 @@ func (r *agentRuntime) NewRun(req server.RunRequest) (server.Run, error) {
 	}
 	run := &agentRun{runtime: r, request: req, att: a}
 	run.broker = approval.NewBroker(run.announce, newID, localagent.ApprovalExpiry)
+	run.broker.Tel = r.agent.tel
 	return run, nil
 }
 
@@ -48,7 +49,7 @@ func (u *agentRun) Answer(id string, allow bool) bool { return u.broker.Answer(i
 
 // Do implements server.Run.
 func (u *agentRun) Do(ctx context.Context) event.Finished {
-	return turn.Run(ctx, turn.Deps{Attachment: u.att, Prepare: u.prepare, Queue: u.request.Events, NewID: newID}, u.request.Prompt)
+	return turn.Run(ctx, turn.Deps{Attachment: u.att, Tel: u.runtime.agent.tel, Prepare: u.prepare, Queue: u.request.Events, NewID: newID}, u.request.Prompt)
 }
 
 // prepare makes the runner's configuration (runner.md 12).

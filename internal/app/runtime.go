@@ -13,6 +13,7 @@ import (
 	"magicode/internal/session"
 	"magicode/internal/startup"
 	"magicode/internal/tokens"
+	"magicode/telemetry"
 )
 
 // agentRuntime is the admitted snapshot with its attachment. It implements
@@ -70,8 +71,12 @@ func (r *agentRuntime) Close(ctx context.Context) error {
 	errs := []error{proc.Shutdown(ctx)}
 	r.sidecar(ctx)
 	if r.snap.Servers != nil {
+		_, span := r.agent.tel.Begin(ctx, telemetry.SpanCleanupMCPClose)
 		errs = append(errs, r.snap.Servers.Close())
+		span.End()
 	}
+	_, span := r.agent.tel.Begin(ctx, telemetry.SpanCleanupLease)
+	defer span.End()
 	return joinErrors(append(errs, r.attach.Close()))
 }
 

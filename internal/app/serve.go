@@ -38,10 +38,11 @@ func serve(stderr *os.File) int {
 	}
 	tel := telemetry.New(os.Environ(), launched)
 	a := newAgent(vfs.OS(), dir, os.Environ(), tel)
+	a.instance = newID()
 	exit := server.Serve(context.Background(), server.Config{
-		Transport: pipes, Startup: a, NewID: newID, Tel: tel, Signals: server.Notify(), Panicked: a.panicked,
+		Transport: pipes, Startup: a, NewID: newID, InstanceID: a.instance, Tel: tel, Signals: server.Notify(), Panicked: a.panicked,
 	})
-	tel.Exit(exit.Code, string(exit.Reason), exit.Detached)
+	tel.Exit(exit.Code, telemetry.WordOf(string(exit.Reason)), exit.Detached)
 	if exit.Signal != nil {
 		server.Raise(exit.Signal)
 	}

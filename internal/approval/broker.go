@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"magicode/telemetry"
 )
 
 // ErrStale: no such question is open (wrong, answered, expired or cancelled).
@@ -35,7 +37,9 @@ type Broker struct {
 	announce Announce
 	newID    func() string
 	expiry   time.Duration
-	turn     chan struct{} // holds one token: whose question may be open; waiters are served in order
+	// Tel may be set before the first question.
+	Tel  telemetry.Tel
+	turn chan struct{} // holds one token: whose question may be open; waiters are served in order
 
 	mu      sync.Mutex
 	pending *question
@@ -63,6 +67,31 @@ func NewBroker(announce Announce, newID func() string, expiry time.Duration) *Br
 // does not count against the expiry. The error is the context's cause or the
 // announcement's; both mean denied.
 func (b *Broker) Ask(ctx context.Context, summary string) (Answer, error) {
+	ctx, span := b.Tel.Begin(ctx, telemetry.SpanApprovalWait)
+	defer span.End()
+	answer, err := b.ask(ctx, summary, span)
+	if span.On() {
+		span.Str(telemetry.KeyApprovalOutcome, telemetry.WordOf(outcomeWord(ctx, answer, err)))
+	}
+	return answer, err
+}
+
+// outcomeWord is telemetry's word for the end of a question.
+func outcomeWord(ctx context.Context, a Answer, err error) string {
+	switch {
+	case ctx.Err() != nil:
+		return "cancelled"
+	case err != nil:
+		return "undelivered"
+	case a == Allowed:
+		return "allow"
+	case a == Expired:
+		return "expired"
+	}
+	return "deny"
+}
+
+func (b *Broker) ask(ctx context.Context, summary string, span telemetry.Span) (Answer, error) {
 	select {
 	case <-b.turn:
 		defer func() { b.turn <- struct{}{} }()
@@ -75,7 +104,12 @@ func (b *Broker) Ask(ctx context.Context, summary string) (Answer, error) {
 	q := &question{id: b.newID(), ctx: ctx, started: make(chan struct{}), answer: make(chan bool, 1)}
 	b.set(q)
 	defer b.set(nil)
-	err := b.announce(ctx, Request{ID: q.id, Summary: summary, Expires: b.expiry}, func() { b.start(q) })
+	span.Name(telemetry.KeyApprovalHash, telemetry.WireID(q.id))
+	span.Dur(telemetry.KeyApprovalExpiresMS, b.expiry)
+	err := b.announce(ctx, Request{ID: q.id, Summary: summary, Expires: b.expiry}, func() {
+		b.start(q)
+		span.Event(telemetry.EventRequestedQueued)
+	})
 	if err != nil {
 		return Denied, err
 	}

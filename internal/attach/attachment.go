@@ -8,6 +8,7 @@ import (
 	"magicode/internal/history"
 	"magicode/internal/provider"
 	"magicode/internal/session"
+	"magicode/telemetry"
 )
 
 // Attachment is a session that the child owns: its handle, what it runs with,
@@ -95,7 +96,7 @@ func (a *Attachment) InputSnapshot(ctx context.Context) (messageID, revision str
 			return "", "", err
 		}
 	}
-	s, err := a.take()
+	s, err := a.take(ctx, "input_persisted")
 	if err != nil {
 		return "", "", err
 	}
@@ -108,7 +109,7 @@ func (a *Attachment) InputSnapshot(ctx context.Context) (messageID, revision str
 // again. When Refresh fails, the snapshot before it is stale.
 func (a *Attachment) Refresh(ctx context.Context) (revision string, err error) {
 	if err = a.resume(ctx); err == nil {
-		err = a.snap()
+		err = a.snap(ctx, "turn_end")
 	}
 	if err != nil {
 		a.stale = err
@@ -160,8 +161,8 @@ func (a *Attachment) knownStale() bool {
 	return errors.Is(a.handle.Unchanged(ended), ErrStale)
 }
 
-func (a *Attachment) snap() error {
-	s, err := a.take()
+func (a *Attachment) snap(ctx context.Context, trigger string) error {
+	s, err := a.take(ctx, trigger)
 	if err != nil {
 		return err
 	}
@@ -169,10 +170,35 @@ func (a *Attachment) snap() error {
 	return nil
 }
 
-func (a *Attachment) take() (*history.Snapshot, error) {
+// take makes a snapshot. trigger is telemetry's word for what wants one.
+func (a *Attachment) take(ctx context.Context, trigger string) (*history.Snapshot, error) {
+	_, span := a.service.opts.Tel.Begin(ctx, telemetry.SpanHistoryProject)
+	defer span.End()
 	s, err := a.follower.snapshot(a.service.opts.NewID())
+	projected(span, trigger, s, err)
 	if err != nil {
 		return nil, fmt.Errorf("project session: %w", mapped(err))
 	}
 	return s, nil
+}
+
+// projected describes a projection to telemetry.
+func projected(span telemetry.Span, trigger string, s *history.Snapshot, err error) {
+	if !span.On() {
+		return
+	}
+	span.Str(telemetry.KeyHistoryTrigger, telemetry.WordOf(trigger))
+	switch {
+	case errors.Is(err, history.ErrLimit):
+		span.Fail(telemetry.CodeOf("history_limit"))
+	case errors.Is(err, history.ErrContent):
+		span.Fail(telemetry.CodeOf("content_limit"))
+	case err != nil:
+		span.Fail(0)
+	default:
+		span.Int(telemetry.KeyHistoryParts, int64(s.Parts()))
+		span.Int(telemetry.KeyHistoryBytes, int64(s.Bytes()))
+		span.Int(telemetry.KeyHistoryPages, int64(s.Pages()))
+		span.Bool(telemetry.KeyHistoryComplete, s.Complete())
+	}
 }

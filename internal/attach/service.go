@@ -9,6 +9,7 @@ import (
 	"magicode/internal/provider"
 	"magicode/internal/session"
 	"magicode/internal/vfs"
+	"magicode/telemetry"
 )
 
 // Options is what a Service works with.
@@ -19,6 +20,7 @@ type Options struct {
 	Startup provider.Selection // what a session without a saved choice runs with
 	Models  Models
 	NewID   func() string // fresh opaque ids: revisions, messages
+	Tel     telemetry.Tel
 }
 
 // Service holds the attachment of one child. It is not safe for concurrent
@@ -47,7 +49,7 @@ func (s *Service) Create(ctx context.Context) (*Attachment, error) {
 	}
 	a := s.attachment(h, s.follower())
 	h.Follow(a.follower)
-	if err := a.snap(); err != nil {
+	if err := a.snap(ctx, "create"); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	s.replace(a)
@@ -139,7 +141,7 @@ func (s *Service) admit(ctx context.Context, h handle, f *follower, torn bool) (
 	if torn {
 		f.setTorn()
 	}
-	if err := a.snap(); err != nil {
+	if err := a.snap(ctx, "open"); err != nil {
 		return nil, err
 	}
 	if err := canceled(ctx); err != nil {
@@ -185,7 +187,13 @@ func (s *Service) Page(ctx context.Context, dst []byte, id, revision, cursor str
 		}
 		return nil, ErrStale
 	}
-	return a.history.AppendPage(dst, id, page), nil
+	_, span := s.opts.Tel.Begin(ctx, telemetry.SpanHistoryPage)
+	defer span.End()
+	before := len(dst)
+	dst = a.history.AppendPage(dst, id, page)
+	span.Int(telemetry.KeyHistoryPageIndex, int64(page))
+	span.Int(telemetry.KeyHistoryBytes, int64(len(dst)-before))
+	return dst, nil
 }
 
 // Close releases the attachment. It is safe twice.

@@ -66,12 +66,14 @@ func (q *Queue) tryDelta(d Delta) (taken, wake bool) {
 		return false, false
 	}
 	if q.n > 0 && q.merge(d) {
+		q.tel.DeltaQueued()
 		return true, false
 	}
 	if q.n == len(q.ring) {
 		return false, false
 	}
 	q.push(Item{delta: d})
+	q.tel.DeltaQueued()
 	return true, true
 }
 
@@ -120,6 +122,10 @@ func (q *Queue) put(e Event) (*waiter, error) {
 }
 
 func (q *Queue) wait(w *waiter) error {
+	if q.tel.On() {
+		began := time.Now()
+		defer func() { q.tel.EventWaited(time.Since(began)) }()
+	}
 	timer := time.NewTimer(localagent.CriticalEventWait)
 	defer timer.Stop()
 	select {

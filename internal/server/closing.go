@@ -17,6 +17,7 @@ func (c *conn) close(reason Reason) {
 		return
 	}
 	c.closing, c.reason = true, reason
+	c.endingBegins(reason)
 	c.slot.Cancel(ErrShutdown)
 	c.expiry = time.AfterFunc(localagent.ClosingDeadline, func() {
 		c.mu.Lock()
@@ -77,6 +78,8 @@ func (c *conn) end(code int, reason Reason) {
 	}
 	c.over = true
 	c.exit = Exit{Code: code, Reason: reason, Signal: c.signal}
+	c.endingBegins(reason)
+	c.drained(reason)
 	if c.expiry != nil {
 		c.expiry.Stop()
 	}

@@ -29,6 +29,8 @@ const (
 type conn struct {
 	cfg Config
 	ops []operation
+	// child is the span of the whole connection.
+	child telemetry.Span
 
 	mu    sync.Mutex
 	env   *Envelope
@@ -46,6 +48,10 @@ type conn struct {
 	work     pending // a session or history operation
 	session  string  // "" while nothing is attached
 	run      *run
+
+	ending   telemetry.Span // of the cleanup, with what precedes it
+	draining telemetry.Span
+	joins    Worker // whose job was running at the end
 
 	closing bool
 	reason  Reason // why closing began
@@ -69,6 +75,8 @@ type run struct {
 	session   string
 	job       Run
 	events    *event.Queue
+	span      telemetry.Span
+	spoke     bool // a delta was queued
 	ref       event.Ref
 	persisted bool // input.persisted was queued
 	ended     bool // the worker has ended, finished holds its result
@@ -79,12 +87,19 @@ func newConn(cfg Config) *conn {
 	c := &conn{
 		cfg:   cfg,
 		ops:   operations(),
-		env:   NewEnvelope(cfg.NewID()),
+		env:   NewEnvelope(instanceID(cfg)),
 		ended: make(chan struct{}),
 	}
 	c.choose("", "")
 	c.out = frame.NewWriter(cfg.Transport, (*output)(c), cfg.Tel)
 	return c
+}
+
+func instanceID(cfg Config) string {
+	if cfg.InstanceID != "" {
+		return cfg.InstanceID
+	}
+	return cfg.NewID()
 }
 
 // output is what the frame writer sees of a conn.
@@ -101,7 +116,11 @@ func (o *output) Drained() {
 }
 
 // Broken ends the child.
-func (o *output) Broken(err error) { (*conn)(o).end(1, outputReason(err)) }
+func (o *output) Broken(err error) {
+	c := (*conn)(o)
+	c.child.Event(telemetry.EventOutputFailed)
+	c.end(1, outputReason(err))
+}
 
 // runs reports whether this run is active.
 func (c *conn) runs(sessionID, runID string) bool {

@@ -57,6 +57,7 @@ func (c *conn) input(ctx context.Context, f []byte, err error) {
 	case err == nil:
 		c.frame(ctx, f)
 	case errors.Is(err, io.EOF):
+		c.child.Event(telemetry.EventInputClosed)
 		c.close(ReasonEOF)
 	case errors.Is(err, frame.ErrIncomplete):
 		c.close(ReasonEOF)
@@ -76,13 +77,16 @@ func (c *conn) frame(ctx context.Context, f []byte) {
 	req, refused := c.admit(f)
 	if refused != nil {
 		c.refuse(refused)
+		c.rejected("", refused.Code)
 		return
 	}
 	ctx, span := c.cfg.Tel.Begin(ctx, telemetry.SpanRequest)
+	described(span, req.Method, req.ID, len(f))
 	c.query = call{id: req.ID, params: req.Params, span: span}
 	if code := c.carryOut(ctx, req.Method); code != "" {
 		c.fail(req.ID, code)
-		span.Fail(string(code))
+		span.Fail(telemetry.CodeOf(string(code)))
+		c.rejected(req.Method, code)
 	}
 	c.query.span.End()
 	c.query = call{} // nothing of a request outlives it

@@ -18,7 +18,7 @@ func (q *call) take() telemetry.Span {
 // end closes a request that was pending.
 func (p *pending) end(code localagent.Code) {
 	if code != "" {
-		p.span.Fail(string(code))
+		p.span.Fail(telemetry.CodeOf(string(code)))
 	}
 	p.span.End()
 	*p = pending{}
@@ -48,6 +48,7 @@ func (c *conn) initialize(ctx context.Context, q *call) localagent.Code {
 		return localagent.CodeStartupFailed
 	}
 	c.startup = startupPending
+	c.child.Event(telemetry.EventInitializeAdmitted)
 	c.init = pending{pending: true, id: q.id, span: q.take()}
 	return ""
 }
@@ -80,6 +81,7 @@ func (c *conn) startupDone(o outcome[started]) {
 		c.fail(id, code)
 	} else {
 		c.startup = startupReady
+		c.child.Event(telemetry.EventReady)
 		c.succeedInitialize(id)
 	}
 	c.init.end(code)
@@ -87,18 +89,18 @@ func (c *conn) startupDone(o outcome[started]) {
 }
 
 func (c *conn) sessionCreate(ctx context.Context, q *call) localagent.Code {
-	return c.attach(ctx, q, c.runtime.Create)
+	return c.attach(ctx, q, "create", c.runtime.Create)
 }
 
 func (c *conn) sessionOpen(ctx context.Context, q *call) localagent.Code {
 	runtime, id := c.runtime, q.open.SessionID
-	return c.attach(ctx, q, func(ctx context.Context) (Attached, error) {
+	return c.attach(ctx, q, "open", func(ctx context.Context) (Attached, error) {
 		return runtime.Open(ctx, id)
 	})
 }
 
-func (c *conn) attach(ctx context.Context, q *call, work func(context.Context) (Attached, error)) localagent.Code {
-	return startSessionWork(ctx, c, q, work, func(id string, a Attached) {
+func (c *conn) attach(ctx context.Context, q *call, action string, work func(context.Context) (Attached, error)) localagent.Code {
+	return startSessionWork(ctx, c, q, action, work, func(id string, a Attached) {
 		c.session = a.SessionID
 		c.choose(a.Provider, a.Model)
 		c.succeedAttached(id, a)
@@ -108,7 +110,7 @@ func (c *conn) attach(ctx context.Context, q *call, work func(context.Context) (
 func (c *conn) historyPage(ctx context.Context, q *call) localagent.Code {
 	p := PageRequest{SessionID: q.page.SessionID, Revision: q.page.Revision, Cursor: q.page.Cursor}
 	runtime, refused := c.runtime, c.checkSession(p.SessionID)
-	return startSessionWork(ctx, c, q, func(ctx context.Context) ([]byte, error) {
+	return startSessionWork(ctx, c, q, "page", func(ctx context.Context) ([]byte, error) {
 		if refused != "" {
 			return nil, codeError(refused)
 		}
@@ -118,11 +120,11 @@ func (c *conn) historyPage(ctx context.Context, q *call) localagent.Code {
 
 // startSessionWork starts the job of a session or history operation, whose
 // success answers with its value.
-func startSessionWork[T any](ctx context.Context, c *conn, q *call,
+func startSessionWork[T any](ctx context.Context, c *conn, q *call, action string,
 	work func(context.Context) (T, error), succeed func(id string, value T),
 ) localagent.Code {
 	err := worker.Run(ctx, &c.slot, worker.Job[outcome[T]]{
-		Work: func(ctx context.Context) outcome[T] { return sessionWorker(ctx, work) },
+		Work: func(ctx context.Context) outcome[T] { return sessionWorker(ctx, action, work) },
 		Crashed: func(p worker.Panic) outcome[T] {
 			return outcome[T]{err: c.panicked(WorkerSession, p)}
 		},
@@ -135,8 +137,13 @@ func startSessionWork[T any](ctx context.Context, c *conn, q *call,
 	return ""
 }
 
-func sessionWorker[T any](ctx context.Context, work func(context.Context) (T, error)) (o outcome[T]) {
-	o.value, o.err = work(ctx)
+func sessionWorker[T any](ctx context.Context, action string, work func(context.Context) (T, error)) (o outcome[T]) {
+	span := sessionSpan(telemetry.Current(ctx), action)
+	defer span.End()
+	o.value, o.err = work(span.Into(ctx))
+	if o.err != nil {
+		span.Fail(telemetry.CodeOf(string(sessionErrors().code(o.err))))
+	}
 	return o
 }
 

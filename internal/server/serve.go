@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"sync"
+	"time"
 
 	"magicode/internal/frame"
 	"magicode/internal/worker"
@@ -16,9 +17,11 @@ type Config struct {
 	// Transport carries the frames. Serve closes it.
 	Transport frame.Transport
 	Startup   Startup
-	// NewID returns UUIDs: the child's instance id and run ids.
+	// NewID returns UUIDs, for runs.
 	NewID func() string
-	Tel   telemetry.Tel
+	// InstanceID names the child in each frame; "" takes a new id.
+	InstanceID string
+	Tel        telemetry.Tel
 	// Signals are the signals that end the child (see Notify); zero: none.
 	Signals Signals
 	// Panicked is told where a worker panicked, in the worker's goroutine; nil: nobody.
@@ -51,8 +54,8 @@ const (
 // that took longer than 2,000 ms (Exit.Detached).
 func Serve(ctx context.Context, cfg Config) Exit {
 	ctx, span := cfg.Tel.Begin(ctx, telemetry.SpanChild)
-	defer span.End()
 	c := newConn(cfg)
+	c.child = span
 	stop := context.AfterFunc(ctx, c.interrupted)
 	defer stop()
 	var wg sync.WaitGroup
@@ -66,6 +69,7 @@ func Serve(ctx context.Context, cfg Config) Exit {
 	c.out.Wait()
 	exit := c.exit
 	exit.Detached = c.cleanup(ctx)
+	childEnds(cfg.Tel, span, exit)
 	return exit
 }
 
@@ -97,32 +101,41 @@ func (c *conn) cleanup(ctx context.Context) (detached bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), localagent.CleanupWait)
 	defer cancel()
-	ctx, span := c.cfg.Tel.Begin(ctx, telemetry.SpanCleanup)
-	defer span.End()
+	defer c.ending.End()
 	done := make(chan struct{})
 	// detaches: a worker that ignores its cancellation, or a slow teardown, must
 	// not keep the process; its leases and children end with it.
 	go func() {
 		defer close(done)
-		c.cleanupWorker(ctx, span)
+		c.cleanupWorker(c.ending.Into(ctx))
 	}()
+	if c.cfg.Tel.On() {
+		defer time.AfterFunc(snapshotAfter, c.cfg.Tel.Snapshot).Stop()
+	}
 	select {
 	case <-done:
 		return false
 	case <-ctx.Done():
-		span.Fail("timeout")
+		c.ending.Bool(telemetry.KeyDetached, true)
+		c.ending.Fail(telemetry.CodeOf("timeout"))
 		return true
 	}
 }
 
-func (c *conn) cleanupWorker(ctx context.Context, span telemetry.Span) {
+// snapshotAfter is when telemetry writes down what the cleanup still waits for.
+const snapshotAfter = localagent.CleanupWait - 250*time.Millisecond
+
+func (c *conn) cleanupWorker(ctx context.Context) {
 	defer func() {
 		if recover() != nil {
 			// There is nobody left to answer; where it was has been reported.
 			_ = c.panicked(WorkerCleanup, worker.Here())
 		}
 	}()
+	join := c.joinSpan()
+	c.slot.Join()
+	join.End()
 	if err := c.slot.Cleanup(ctx); err != nil {
-		span.Fail("_OTHER")
+		c.ending.Fail(0)
 	}
 }

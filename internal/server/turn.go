@@ -21,12 +21,15 @@ func (c *conn) turnStart(ctx context.Context, q *call) localagent.Code {
 		return localagent.CodeExecutionFailed
 	}
 	r.job = job
+	_, r.span = c.cfg.Tel.Begin(ctx, telemetry.SpanRun)
+	runBegan(r.span, r, len(q.start.Prompt))
 	err = worker.Run(ctx, &c.slot, worker.Job[event.Finished]{
-		Work:    func(ctx context.Context) event.Finished { return turnWorker(ctx, r) },
+		Work:    func(ctx context.Context) event.Finished { return turnWorker(r.span.Into(ctx), r) },
 		Crashed: func(p worker.Panic) event.Finished { return c.turnCrashed(r, p) },
 		Done:    func(f event.Finished) { c.turnDone(r, f) },
 	})
 	if err != nil {
+		r.span.End()
 		return localagent.CodeExecutionFailed
 	}
 	c.run = r
@@ -54,6 +57,7 @@ func (c *conn) turnDone(r *run, f event.Finished) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over {
+		runEnded(r.span, f, "")
 		return
 	}
 	if r.events.Undeliverable() {
@@ -108,6 +112,7 @@ func (c *conn) send(item event.Item) {
 	switch e := item.Event().(type) {
 	case event.InputPersisted:
 		c.run.persisted = true
+		c.run.span.Event(telemetry.EventInputPersisted)
 	case event.ApprovalRequested:
 		if e.Taken != nil {
 			defer e.Taken()
@@ -117,6 +122,10 @@ func (c *conn) send(item event.Item) {
 			e.Code = runErrors().code(e.Err)
 			item = event.Of(e)
 		}
+	}
+	if !c.run.spoke && item.Kind() == telemetry.FrameMessageDelta {
+		c.run.spoke = true
+		c.run.span.Event(telemetry.EventFirstDelta)
 	}
 	b := item.AppendData(c.env.BeginEvent(c.out.Begin()), c.run.ref)
 	c.out.Commit(c.env.EndEvent(b, item.Name()), item.Kind())
@@ -132,19 +141,23 @@ func (c *conn) finish() {
 	}
 	b := event.AppendFinished(c.env.BeginEvent(c.out.Begin()), r.ref, r.finished, code)
 	c.out.Commit(c.env.EndEvent(b, localagent.EventRunFinished), telemetry.FrameRunFinished)
+	runEnded(r.span, r.finished, code)
 }
 
 // turnCancel asks the active run to stop, as often as it likes.
 func (c *conn) turnCancel(_ context.Context, q *call) localagent.Code {
 	c.slot.Cancel(ErrUser)
+	c.run.span.Event(telemetry.EventCancelRequested)
 	c.succeed(q.id, resultCancelled)
 	return ""
 }
 
 func (c *conn) approvalAnswer(_ context.Context, q *call) localagent.Code {
 	if !c.run.job.Answer(q.answer.ApprovalID, q.answer.Allow) {
+		c.cfg.Tel.ApprovalAnswered(q.answer.Allow, true)
 		return localagent.CodeStaleApproval
 	}
+	c.cfg.Tel.ApprovalAnswered(q.answer.Allow, false)
 	c.succeed(q.id, resultRecorded)
 	return ""
 }

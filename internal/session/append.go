@@ -23,13 +23,15 @@ const maxKeptBuffer = 1 << 20
 // when the append lock stayed taken, ErrBudget and ErrPayload; and whatever the
 // file system said, such as ENOSPC.
 func (h *Handle) Append(ctx context.Context, d Durability, events ...Event) (Outcome, error) {
+	ctx, span := h.store.o.Tel.Begin(ctx, telemetry.SpanSessionAppend)
+	defer span.End()
 	if err := h.lock(ctx); err != nil {
+		span.Str(telemetry.KeyAppendOutcome, telemetry.WordOf("not_written"))
 		return NotWritten, fmt.Errorf("append: %w", err)
 	}
 	defer h.unlock()
-	ctx, span := h.store.o.Tel.Begin(ctx, telemetry.SpanSessionAppend)
-	defer span.End()
 	outcome, err := h.append(ctx, d, events)
+	appended(span, events, len(h.buf), outcome)
 	if err != nil {
 		return outcome, fmt.Errorf("append: %w", err)
 	}

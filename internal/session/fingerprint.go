@@ -116,6 +116,7 @@ func (h *Handle) unchanged(ctx context.Context) error {
 func (h *Handle) verify(ctx context.Context) error {
 	ctx, span := h.store.o.Tel.Begin(ctx, telemetry.SpanHistoryFingerprint)
 	defer span.End()
+	span.Int(telemetry.KeyHistoryBytes, h.print.size)
 	at := now()
 	f, info, err := h.store.openSafe(h.path, vfs.Read)
 	if err != nil {

@@ -54,8 +54,12 @@ func (h *Handle) read(ctx context.Context, f vfs.File, size int64, folds []Fold)
 // readUpTo reads all, but hands folds only the records before stop.
 func (h *Handle) readUpTo(ctx context.Context, f vfs.File, size int64, stop int, folds []Fold) (*pass, error) {
 	ctx, span := h.store.o.Tel.Begin(ctx, telemetry.SpanHistoryRead)
-	defer span.End()
 	p := &pass{id: h.id, folds: folds, stop: stop}
+	defer func() {
+		span.Int(telemetry.KeyHistoryBytes, p.info.Bytes)
+		span.Int(telemetry.KeyHistoryLines, int64(p.info.Lines))
+		span.End()
+	}()
 	p.print.begin(h.store.seed)
 	if size > MaxBytes {
 		return p, fmt.Errorf("%d bytes: %w", size, ErrLimit)

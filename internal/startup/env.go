@@ -39,7 +39,10 @@ type Env struct {
 	// (providers.md 4.2), whose variables were already found free of conflicts.
 	// Nil: it is not.
 	ClaudeReady func(ctx context.Context) bool
-	Telemetry   telemetry.Tel
+	// Telemetry is started, for this child, as soon as the global settings were
+	// read, whatever they held.
+	Telemetry telemetry.Tel
+	Child     telemetry.Identity
 }
 
 // Canonical resolves a working directory once, at launch.

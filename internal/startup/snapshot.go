@@ -48,8 +48,6 @@ type Info struct {
 	// Telemetry is the raw "telemetry" value of the global settings file, also
 	// when the rest of the file is invalid; nil when there is none.
 	Telemetry []byte
-	// ProjectTelemetry: a project tried to say something about telemetry.
-	ProjectTelemetry bool
 }
 
 // builtin reports a provider that needs no definition.

@@ -36,7 +36,7 @@ func Start(ctx context.Context, env Env) (*Snapshot, Info, error) {
 			err = s.step(ctx, step.stage, step.run)
 		}
 		if err != nil {
-			span.Fail(codeOf(err))
+			span.Fail(telemetry.CodeOf(codeOf(err)))
 			return nil, s.info, s.failed(err)
 		}
 	}
@@ -51,8 +51,7 @@ type starter struct {
 	store auth.File
 }
 
-// spanOf names the span of a stage. Reading the credentials has none, and
-// servers report their own connections.
+// spanOf names the span of a stage. Reading the credentials has none.
 func spanOf(stage Stage) (telemetry.Kind, bool) {
 	switch stage {
 	case StageSettings:
@@ -63,6 +62,8 @@ func spanOf(stage Stage) (telemetry.Kind, bool) {
 		return telemetry.SpanStartupSkills, true
 	case StageProfiles:
 		return telemetry.SpanStartupProfiles, true
+	case StageMCP:
+		return telemetry.SpanStartupMCP, true
 	case StageReadiness:
 		return telemetry.SpanStartupReadiness, true
 	}
@@ -72,6 +73,9 @@ func spanOf(stage Stage) (telemetry.Kind, bool) {
 // step runs one stage inside its span.
 func (s *starter) step(ctx context.Context, stage Stage, run func(context.Context) error) error {
 	kind, ok := spanOf(stage)
+	if stage == StageMCP && len(s.snap.MCP.Servers) == 0 {
+		ok = false // there is nothing to connect
+	}
 	if !ok {
 		return run(ctx)
 	}
@@ -79,7 +83,7 @@ func (s *starter) step(ctx context.Context, stage Stage, run func(context.Contex
 	defer span.End()
 	err := run(ctx)
 	if err != nil {
-		span.Fail(codeOf(err))
+		span.Fail(telemetry.CodeOf(codeOf(err)))
 	}
 	return err
 }
@@ -99,7 +103,7 @@ func (s *starter) failed(err error) error {
 func (s *starter) settings(ctx context.Context) error {
 	l, err := config.Load(ctx, s.env.config())
 	s.snap.Paths = l.Paths
-	s.info.Telemetry, s.info.ProjectTelemetry = l.Telemetry, l.ProjectTelemetry
+	s.startTelemetry(ctx, l)
 	if err != nil {
 		return s.configuration(ctx, StageSettings, err)
 	}
@@ -107,6 +111,21 @@ func (s *starter) settings(ctx context.Context) error {
 	s.snap.Selection = selection(l.Settings.Agent.Model)
 	s.snap.Custom = customProviders(l.Settings.Providers.Custom, s.env.Lookup)
 	return nil
+}
+
+// startTelemetry is where telemetry decides: from the global file, even if the
+// rest of it is wrong, and never from the project's (telemetry.md 2.3).
+func (s *starter) startTelemetry(ctx context.Context, l *config.Loaded) {
+	s.info.Telemetry = l.Telemetry
+	id := s.env.Child
+	id.Project = l.ProjectTelemetry
+	if l.Paths.Root != "" {
+		id.StateDir = l.Paths.State()
+	}
+	s.env.Telemetry.Start(l.Telemetry, id)
+	span := telemetry.Current(ctx)
+	span.Bool(telemetry.KeySettingsMigrated, l.Migrated)
+	span.Bool(telemetry.KeySettingsProject, l.Project)
 }
 
 // configuration tells a broken configuration from a context that ended while a
@@ -128,7 +147,7 @@ func (s *starter) auth(ctx context.Context) error {
 	return nil
 }
 
-func (s *starter) instructions(context.Context) error {
+func (s *starter) instructions(ctx context.Context) error {
 	var err error
 	snap, paths := s.snap, s.snap.Paths
 	snap.Instructions, err = profile.ReadInstructions(s.env.FS, paths.Root, paths.CWD, snap.Settings.Knowledge.MarkdownPaths)
@@ -138,16 +157,18 @@ func (s *starter) instructions(context.Context) error {
 	if err != nil {
 		return fail(ErrConfiguration, StageInstructions, err)
 	}
+	telemetry.Current(ctx).Int(telemetry.KeyCount, int64(len(snap.Instructions)))
 	return nil
 }
 
 // skills ends the configuration: from here on the context and the selection are
 // known, whatever follows.
-func (s *starter) skills(context.Context) error {
+func (s *starter) skills(ctx context.Context) error {
 	paths, know := s.snap.Paths, s.snap.Settings.Knowledge
 	s.snap.Skills = profile.FindSkills(s.env.FS, profile.SkillRoots{
 		Home: paths.Home, Root: paths.Root, Additional: know.SkillPaths, CWD: paths.CWD,
 	}, know.SkillsDisabled)
+	telemetry.Current(ctx).Int(telemetry.KeyCount, int64(len(s.snap.Skills)))
 	s.snap.ContextID = config.ContextID(paths.CWD, paths.CanonicalRoot)
 	s.info.ContextID = s.snap.ContextID
 	s.info.Provider, s.info.Model = s.snap.Selection.Provider, s.snap.Selection.Model

@@ -7,6 +7,7 @@ import (
 	"magicode/internal/event"
 	"magicode/internal/runner"
 	"magicode/pkg/localagent"
+	"magicode/telemetry"
 )
 
 // Attachment is the session that a run works on. *attach.Attachment is one.
@@ -29,24 +30,33 @@ type Deps struct {
 	Prepare func(ctx context.Context, notice func(string)) (runner.Config, error)
 	Queue   *event.Queue
 	NewID   func() string
+	Tel     telemetry.Tel
 }
 
 // Run runs one turn to its end and says how it ended. It returns after every
 // event but run.finished is in the queue.
 func Run(ctx context.Context, d Deps, prompt string) event.Finished {
 	s := &sink{queue: d.Queue, newID: d.NewID, input: d.Attachment.InputSnapshot}
-	if err := d.Attachment.Check(ctx); err != nil {
+	if err := validate(ctx, d); err != nil {
 		return before(ctx, err)
 	}
-	cfg, err := d.Prepare(ctx, func(text string) {
+	preparing, span := d.Tel.Begin(ctx, telemetry.SpanRunPrepare)
+	cfg, err := d.Prepare(preparing, func(text string) {
 		_ = s.Emit(ctx, runner.Notice{Summary: text}) // a notice that cannot be delivered ends the run at its next event
 	})
+	span.End()
 	if err != nil {
 		return before(ctx, err)
 	}
 	cfg.Sink = s
 	res := runner.Run(ctx, cfg, prompt)
 	return account(ctx, d, s, res)
+}
+
+func validate(ctx context.Context, d Deps) error {
+	ctx, span := d.Tel.Begin(ctx, telemetry.SpanRunValidate)
+	defer span.End()
+	return d.Attachment.Check(ctx)
 }
 
 // before is the end of a run that stored nothing.

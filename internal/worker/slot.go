@@ -109,15 +109,20 @@ func (s *Slot) Hold(release func(context.Context) error) {
 // what is held. It is for one call. The wait has no bound of its own: a job
 // that ignores its cancellation keeps what it uses.
 func (s *Slot) Cleanup(ctx context.Context) error {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.wg.Wait()
+	s.Join()
 	var errs []error
 	for _, release := range slices.Backward(s.held()) {
 		errs = append(errs, release(ctx))
 	}
 	return errors.Join(errs...)
+}
+
+// Join refuses further jobs and waits for the running one.
+func (s *Slot) Join() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.wg.Wait()
 }
 
 func (s *Slot) held() []func(context.Context) error {

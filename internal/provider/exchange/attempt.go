@@ -36,11 +36,11 @@ func (a *attempt) run(parent context.Context) (*failure, error) {
 	defer cancel(nil)
 	fail, err := a.exchange(ctx, cancel)
 	if parent.Err() != nil {
-		span.Fail("cancelled")
+		span.Fail(telemetry.CodeOf("cancelled"))
 		return nil, context.Cause(parent)
 	}
 	if err == nil && fail != nil {
-		span.Fail(word(fail.err))
+		span.Fail(telemetry.CodeOf(word(fail.err)))
 	}
 	return fail, err
 }

@@ -1,0 +1,58 @@
+package session
+
+import "magicode/telemetry"
+
+// appended describes an append to telemetry: what class of record it was, its
+// size with the line ends, and what became of it.
+func appended(span telemetry.Span, events []Event, size int, o Outcome) {
+	if !span.On() {
+		return
+	}
+	class := "other"
+	if len(events) > 0 {
+		class = classOf(events[len(events)-1].Kind)
+	}
+	span.Str(telemetry.KeyAppendClass, telemetry.WordOf(class))
+	span.Int(telemetry.KeyAppendBytes, int64(size))
+	span.Str(telemetry.KeyAppendOutcome, telemetry.WordOf(outcomeWord(o)))
+	if !o.OK() {
+		span.Fail(telemetry.CodeOf("append"))
+	}
+}
+
+// classOf maps record kinds to the classes of telemetry.md 4.3.
+func classOf(k Kind) string {
+	switch k {
+	case KindUserInput:
+		return "input"
+	case KindAssistantOutput, KindAssistantChunk, KindReasoningSummary:
+		return "assistant"
+	case KindToolCall, KindToolResult:
+		return "tool"
+	case KindCodeModeToolCall, KindCodeModeToolResult, KindCodeModeContext, KindCodeModeWarning, KindCodeModeAssessment:
+		return "code_mode"
+	case KindProviderResponseItem, KindProviderStreamTrace:
+		return "provider"
+	case KindSessionUsage:
+		return "usage"
+	case KindTurnStatus:
+		return "status"
+	}
+	return "other"
+}
+
+func outcomeWord(o Outcome) string {
+	switch o {
+	case Durable:
+		return "durable"
+	case NotWritten:
+		return "not_written"
+	case RolledBack:
+		return "rolled_back"
+	case Uncertain:
+		return "uncertain"
+	case MetadataFailed:
+		return "metadata_failed"
+	}
+	return ""
+}

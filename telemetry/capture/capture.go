@@ -1,0 +1,190 @@
+package capture
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"magicode/telemetry/rawfile"
+)
+
+// Signal is which of the files.
+type Signal uint8
+
+// Signals.
+const (
+	Traces Signal = iota
+	Logs
+	Metrics
+	signals
+)
+
+var signalNames = [signals]string{"traces", "logs", "metrics"}
+
+// shares of the size bound, in percent (telemetry.md 8.5).
+var shares = [signals]int64{60, 20, 20}
+
+const (
+	segmentsPerSignal = 4
+	// retryFull is how long a full disk is left alone.
+	retryFull = 30 * time.Second
+)
+
+// Options says where a capture goes and how large it gets.
+type Options struct {
+	Dir string
+	// Make creates Dir, whose parent must exist: the default folder. A folder of
+	// the user's own choice must be there.
+	Make       bool
+	Stem       string
+	MaxBytes   int64
+	Keep       int
+	TotalBytes int64
+}
+
+// Stem names a capture: mc-<UTC time>-<pid>-<8 hex of the instance>.
+func Stem(start time.Time, pid int, instance string) string {
+	tag := make([]byte, 0, 8)
+	for i := 0; i < len(instance) && len(tag) < 8; i++ {
+		if c := instance[i]; c >= '0' && c <= '9' || c >= 'a' && c <= 'f' {
+			tag = append(tag, c)
+		}
+	}
+	for len(tag) < 8 {
+		tag = append(tag, '0')
+	}
+	return "mc-" + start.UTC().Format("20060102T150405Z") + "-" + strconv.Itoa(pid) + "-" + string(tag)
+}
+
+// Capture is an open capture.
+type Capture struct {
+	o     Options
+	dir   int
+	files [signals]segment
+	sizes int64
+	// full: the disk was full; nothing is written before retry.
+	full  bool
+	retry time.Time
+	sys   system
+}
+
+type segment struct {
+	fd     int
+	number int
+	size   int64
+	oldest int // number of the oldest segment above 0 that is still there
+}
+
+// Open makes the files. The error is a rawfile.Trouble.
+func Open(o Options) (*Capture, error) { return open(o, realSystem{}) }
+
+func open(o Options, sys system) (*Capture, error) {
+	dir, err := sys.openDir(o.Dir, o.Make)
+	if err != nil {
+		return nil, err
+	}
+	c := &Capture{o: o, dir: dir, sys: sys}
+	sweep(sys, dir, o)
+	for s := range signals {
+		c.files[s] = segment{fd: -1, oldest: 1}
+	}
+	for s := range signals {
+		fd, err := sys.create(dir, c.name(s, 0))
+		if err != nil {
+			c.Close()
+			return nil, rawfile.FileOpen
+		}
+		c.files[s].fd = fd
+	}
+	sys.share(c.files[Logs].fd)
+	return c, nil
+}
+
+func (c *Capture) name(s Signal, number int) string {
+	name := c.o.Stem + "." + signalNames[s]
+	if number > 0 {
+		name += "." + strconv.Itoa(number)
+	}
+	return name + ".jsonl"
+}
+
+// Size is how many bytes were written.
+func (c *Capture) Size() int64 { return c.sizes }
+
+// Suspended reports a full disk.
+func (c *Capture) Suspended() bool { return c.full }
+
+// Write appends whole lines to a signal's file. A file never keeps part of a
+// line. DiskFull suspends the capture, every other error ends it.
+func (c *Capture) Write(s Signal, lines []byte, now time.Time) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	if c.full && !c.resume(now) {
+		return rawfile.DiskFull
+	}
+	f := &c.files[s]
+	if f.size > 0 && f.size+int64(len(lines)) > c.segmentBytes(s) {
+		if err := c.next(s); err != nil {
+			return err
+		}
+	}
+	err := c.sys.append(f.fd, lines)
+	if err == nil {
+		f.size += int64(len(lines))
+		c.sizes += int64(len(lines))
+		return nil
+	}
+	if c.sys.truncate(f.fd, f.size) != nil || !errors.Is(err, rawfile.DiskFull) {
+		return rawfile.FileIO
+	}
+	c.full, c.retry = true, now.Add(retryFull)
+	return rawfile.DiskFull
+}
+
+func (c *Capture) resume(now time.Time) bool {
+	if now.Before(c.retry) {
+		return false
+	}
+	if c.sys.free(c.dir) < rawfile.FreeBytes {
+		c.retry = now.Add(retryFull)
+		return false
+	}
+	c.full = false
+	return true
+}
+
+func (c *Capture) segmentBytes(s Signal) int64 {
+	return c.o.MaxBytes * shares[s] / 100 / segmentsPerSignal
+}
+
+// next begins the next segment. The first one tells of the start and is kept;
+// of the others the newest are.
+func (c *Capture) next(s Signal) error {
+	f := &c.files[s]
+	if f.number-f.oldest+2 >= segmentsPerSignal {
+		c.sys.remove(c.dir, c.name(s, f.oldest))
+		f.oldest++
+	}
+	fd, err := c.sys.create(c.dir, c.name(s, f.number+1))
+	if err != nil {
+		return rawfile.FileOpen
+	}
+	if s != Logs || f.number > 0 { // the lock is on the first file of the logs
+		c.sys.close(f.fd)
+	}
+	f.fd, f.size = fd, 0
+	f.number++
+	return nil
+}
+
+// Close closes the files.
+func (c *Capture) Close() {
+	for s := range signals {
+		if c.files[s].fd >= 0 {
+			c.sys.close(c.files[s].fd)
+			c.files[s].fd = -1
+		}
+	}
+	c.sys.close(c.dir)
+}

@@ -1,0 +1,73 @@
+package config
+
+import "time"
+
+// Config is what to do. The zero value is off.
+type Config struct {
+	// Asked: somebody asked for telemetry, even if nothing came of it.
+	Asked           bool
+	Plain           bool // names leave as they are, where telemetry.md 7.3 lets them
+	LinkParent      bool
+	MetricsInterval time.Duration
+	Shutdown        time.Duration
+	File            File
+	OTLP            OTLP
+	Prometheus      Prometheus
+	Problems        []Problem
+}
+
+// File is the capture sink.
+type File struct {
+	On           bool
+	Dir          string // "" is the default folder
+	MaxMB        int
+	Keep         int
+	TotalMB      int
+	Goroutines   bool
+	RuntimeTrace string // "off", "cleanup" or "always"
+}
+
+// OTLP is the export sink.
+type OTLP struct {
+	On          bool
+	Endpoint    string
+	GRPC        bool
+	HeadersEnv  string
+	Timeout     time.Duration
+	Gzip        bool
+	Traces      bool
+	MetricsSent bool
+}
+
+// Prometheus is the text file sink.
+type Prometheus struct {
+	On       bool
+	Path     string
+	Interval time.Duration
+	Mode     uint32
+}
+
+// On reports whether any sink is.
+func (c *Config) On() bool { return c.File.On || c.OTLP.On || c.Prometheus.On }
+
+// Problem says what was wrong: a code of the closed set of telemetry.md 2.4 and
+// at most the key it concerns, never a value.
+type Problem struct {
+	Code string `json:"code"`
+	Key  string `json:"key,omitempty"`
+}
+
+// Codes of problems.
+const (
+	CodeType            = "config_type"
+	CodeRange           = "config_range"
+	CodeUnknownKey      = "config_unknown_key"
+	CodeNoSink          = "no_sink"
+	CodeEnvInvalid      = "env_invalid"
+	CodeEnvUnknown      = "env_unknown"
+	CodeProject         = "project_ignored"
+	CodeEndpointMissing = "otlp_endpoint_missing"
+	CodeOTLPNotBuilt    = "otlp_not_built"
+	CodePromPath        = "prom_path"
+	CodeDirMissing      = "dir_missing"
+)

@@ -1,0 +1,148 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxValue bounds one variable (telemetry.md 2.2).
+const maxValue = 4096
+
+const prefix = "MC_TELEMETRY"
+
+// variable is a row of the closed table of names.
+type variable struct {
+	name string // behind the prefix
+	path []string
+	kind valueKind
+}
+
+type valueKind uint8
+
+const (
+	isText valueKind = iota
+	isNumber
+	isBool
+)
+
+func variables() []variable {
+	return []variable{
+		{"_NAMES", []string{"names"}, isText},
+		{"_METRICS_INTERVAL_S", []string{"metrics_interval_s"}, isNumber},
+		{"_SHUTDOWN_MS", []string{"shutdown_ms"}, isNumber},
+		{"_LINK_PARENT", []string{"link_parent"}, isBool},
+		{"_DIR", []string{"file", "dir"}, isText},
+		{"_MAX_MB", []string{"file", "max_mb"}, isNumber},
+		{"_KEEP", []string{"file", "keep"}, isNumber},
+		{"_TOTAL_MB", []string{"file", "total_mb"}, isNumber},
+		{"_GOROUTINES", []string{"file", "goroutines"}, isBool},
+		{"_RUNTIME_TRACE", []string{"file", "runtime_trace"}, isText},
+		{"_OTLP_ENDPOINT", []string{"otlp", "endpoint"}, isText},
+		{"_OTLP_PROTOCOL", []string{"otlp", "protocol"}, isText},
+		{"_OTLP_TIMEOUT_MS", []string{"otlp", "timeout_ms"}, isNumber},
+		{"_PROM", []string{"prometheus", "path"}, isText},
+	}
+}
+
+// environment is what the child's environment says.
+type environment struct {
+	killed bool // nothing else is consulted
+	asked  bool
+	broken bool // the master variable makes no sense: all is off
+	layer  map[string]any
+}
+
+func (l *loader) environment(environ []string) environment {
+	e := environment{layer: map[string]any{}}
+	table := variables()
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		switch {
+		case name == "OTEL_SDK_DISABLED":
+			e.killed = e.killed || strings.EqualFold(value, "true")
+		case !strings.HasPrefix(name, prefix):
+		case name == prefix:
+			l.master(&e, value)
+		default:
+			i := slices.IndexFunc(table, func(v variable) bool { return prefix+v.name == name })
+			switch {
+			case i >= 0:
+				l.variable(&e, table[i], value)
+			case strings.HasPrefix(name, prefix+"_"):
+				l.problem(CodeEnvUnknown, "")
+			}
+		}
+	}
+	return e
+}
+
+// master reads MC_TELEMETRY: a kill switch, or exactly the sinks that are on.
+func (l *loader) master(e *environment, value string) {
+	if value == "off" || value == "0" {
+		e.killed = true
+		return
+	}
+	if value == "" {
+		return
+	}
+	e.asked = true
+	e.layer["enabled"] = true
+	on := map[string]bool{}
+	for word := range strings.SplitSeq(value, ",") {
+		sink, ok := map[string]string{"file": "file", "otlp": "otlp", "prom": "prometheus"}[strings.TrimSpace(word)]
+		if !ok || len(value) > maxValue {
+			e.broken = true
+			l.problem(CodeEnvInvalid, "telemetry.enabled")
+			return
+		}
+		on[sink] = true
+	}
+	for _, sink := range []string{"file", "otlp", "prometheus"} {
+		put(e.layer, []string{sink, "enabled"}, on[sink])
+	}
+}
+
+// variable puts a value into the layer in the form that settings have. One that
+// has no such form stays text, which no number and no boolean accepts.
+func (l *loader) variable(e *environment, v variable, value string) {
+	if value == "" {
+		return // as if it was not set
+	}
+	key := "telemetry." + strings.Join(v.path, ".")
+	if len(value) > maxValue || !clean(value) {
+		l.problem(CodeEnvInvalid, key)
+		value = "\x00" // turns the sink off
+	}
+	var typed any = value
+	switch v.kind {
+	case isNumber:
+		if isDigits(value) {
+			typed = jsonNumber(value)
+		}
+	case isBool:
+		switch value {
+		case "1", "true":
+			typed = true
+		case "0", "false":
+			typed = false
+		}
+	case isText:
+	}
+	put(e.layer, v.path, typed)
+}
+
+func put(layer map[string]any, path []string, value any) {
+	for _, key := range path[:len(path)-1] {
+		next, ok := layer[key].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			layer[key] = next
+		}
+		layer = next
+	}
+	layer[path[len(path)-1]] = value
+}
+
+func isDigits(s string) bool {
+	return len(s) > 0 && len(s) < 10 && strings.Trim(s, "0123456789") == ""
+}

@@ -1,0 +1,206 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/v2"
+)
+
+// delimiter is one that no key may hold: names in settings hold dots (decision 26).
+const delimiter = "\x1f"
+
+// maxProblems bounds the list: a settings file can have any number of unknown keys.
+const maxProblems = 32
+
+// Load decides from the environment of the child and the raw "telemetry" value
+// of the global settings file, nil when there is none. project tells that a
+// project tried to say something about telemetry, which is ignored.
+func Load(environ []string, global []byte, project bool) Config {
+	l := loader{}
+	env := l.environment(environ)
+	if env.killed {
+		return Config{}
+	}
+	c := Config{Asked: env.asked}
+	if project {
+		l.problem(CodeProject, "telemetry")
+	}
+	tree := l.merge(global, env.layer)
+	if tree != nil && !env.broken {
+		l.decode(&c, tree)
+	}
+	c.Asked = c.Asked || c.On()
+	c.Problems = l.problems
+	return c
+}
+
+// Killed reports whether the environment alone says that nothing may be on.
+func Killed(environ []string) bool {
+	l := loader{}
+	return l.environment(environ).killed
+}
+
+type loader struct {
+	problems []Problem
+}
+
+func (l *loader) problem(code, key string) {
+	p := Problem{Code: code, Key: key}
+	if len(l.problems) < maxProblems && !slices.Contains(l.problems, p) {
+		l.problems = append(l.problems, p)
+	}
+}
+
+// merge layers defaults, the global value and the environment. nil: the global
+// value is no object, and all is off.
+func (l *loader) merge(global []byte, env map[string]any) map[string]any {
+	k := koanf.New(delimiter)
+	layers := []map[string]any{defaults()}
+	if len(bytes.TrimSpace(global)) > 0 {
+		dec := json.NewDecoder(bytes.NewReader(global))
+		dec.UseNumber()
+		var value any
+		err := dec.Decode(&value)
+		layer, ok := value.(map[string]any)
+		if err != nil || !ok {
+			l.problem(CodeType, "telemetry")
+			return nil
+		}
+		l.prune(layer, "telemetry", defaults())
+		layers = append(layers, layer)
+	}
+	for _, layer := range append(layers, env) {
+		if k.Load(confmap.Provider(layer, ""), nil) != nil {
+			l.problem(CodeType, "telemetry")
+			return nil
+		}
+	}
+	return k.Raw()
+}
+
+// prune drops keys that we do not know, and with them every key that holds the
+// delimiter.
+func (l *loader) prune(layer map[string]any, path string, known map[string]any) {
+	for key, value := range layer {
+		def, ok := known[key]
+		if !ok {
+			delete(layer, key)
+			l.problem(CodeUnknownKey, path)
+			continue
+		}
+		inner, isObject := def.(map[string]any)
+		if object, ok := value.(map[string]any); ok && isObject {
+			l.prune(object, path+"."+key, inner)
+		}
+	}
+}
+
+func defaults() map[string]any {
+	return map[string]any{
+		"enabled": false, "names": "hashed", "metrics_interval_s": number(10), "shutdown_ms": number(50), "link_parent": false,
+		"file": map[string]any{"enabled": false, "dir": "", "max_mb": number(64), "keep": number(10), "total_mb": number(256),
+			"goroutines": true, "runtime_trace": "off"},
+		"otlp": map[string]any{"enabled": false, "endpoint": "", "protocol": "http/protobuf", "headers_env": "", "timeout_ms": number(2000),
+			"compression": "gzip", "traces": true, "metrics": true},
+		"prometheus": map[string]any{"enabled": false, "path": "", "interval_s": number(15), "mode": "0600"},
+	}
+}
+
+// decode reads the merged tree, sink by sink.
+func (l *loader) decode(c *Config, tree map[string]any) {
+	top := section{l: l, tree: tree, path: "telemetry"}
+	c.Plain = top.word("names", "hashed", "plain") == "plain"
+	c.MetricsInterval = time.Duration(top.int("metrics_interval_s", 5, 300)) * time.Second
+	c.Shutdown = time.Duration(top.int("shutdown_ms", 0, 500)) * time.Millisecond
+	c.LinkParent = top.bool("link_parent")
+	c.defaultsFor(&top)
+	enabled := section{l: l, tree: tree, path: "telemetry"}
+	on := enabled.bool("enabled") && !enabled.bad
+	c.Asked = c.Asked || on
+	if !on {
+		return
+	}
+	l.file(&c.File, top.child("file"))
+	l.otlp(&c.OTLP, top.child("otlp"))
+	l.prometheus(&c.Prometheus, top.child("prometheus"))
+	if !c.On() && len(l.problems) == 0 {
+		l.problem(CodeNoSink, "telemetry")
+	}
+}
+
+// defaultsFor repairs what belongs to no sink: a wrong interval is no reason to
+// lose a capture.
+func (c *Config) defaultsFor(top *section) {
+	if !top.bad {
+		return
+	}
+	if c.MetricsInterval == 0 {
+		c.MetricsInterval = 10 * time.Second
+	}
+	if c.Shutdown == 0 {
+		c.Shutdown = 50 * time.Millisecond
+	}
+}
+
+func (l *loader) file(f *File, s section) {
+	on := s.bool("enabled")
+	f.Dir = s.text("dir", 1024)
+	f.MaxMB, f.Keep = s.int("max_mb", 4, 1024), s.int("keep", 1, 100)
+	f.TotalMB = s.int("total_mb", 4, 4096)
+	f.Goroutines = s.bool("goroutines")
+	f.RuntimeTrace = s.word("runtime_trace", "off", "cleanup", "always")
+	if f.TotalMB < f.MaxMB {
+		s.wrong(CodeRange, "total_mb")
+	}
+	if f.Dir != "" && !strings.HasPrefix(f.Dir, "/") {
+		s.wrong(CodeRange, "dir")
+	}
+	f.On = on && !s.bad
+}
+
+func (l *loader) otlp(o *OTLP, s section) {
+	on := s.bool("enabled")
+	o.Endpoint, o.HeadersEnv = s.text("endpoint", 2048), s.text("headers_env", 128)
+	o.GRPC = s.word("protocol", "http/protobuf", "grpc") == "grpc"
+	o.Timeout = time.Duration(s.int("timeout_ms", 100, 10000)) * time.Millisecond
+	o.Gzip = s.word("compression", "gzip", "none") == "gzip"
+	o.Traces, o.MetricsSent = s.bool("traces"), s.bool("metrics")
+	if o.HeadersEnv != "" && !variableName(o.HeadersEnv) {
+		s.wrong(CodeRange, "headers_env")
+	}
+	o.On = on && !s.bad
+}
+
+func (l *loader) prometheus(p *Prometheus, s section) {
+	on := s.bool("enabled")
+	p.Path = s.text("path", 1024)
+	p.Interval = time.Duration(s.int("interval_s", 5, 300)) * time.Second
+	switch s.word("mode", "0600", "0640", "0644") {
+	case "0640":
+		p.Mode = 0o640
+	case "0644":
+		p.Mode = 0o644
+	default:
+		p.Mode = 0o600
+	}
+	if on && (!strings.HasPrefix(p.Path, "/") || !strings.HasSuffix(p.Path, ".prom")) {
+		s.wrong(CodePromPath, "path")
+	}
+	p.On = on && !s.bad
+}
+
+// variableName: [A-Z_][A-Z0-9_]{0,127}
+func variableName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c != '_' && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 128
+}

@@ -1,0 +1,247 @@
+package telemetry
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"magicode/telemetry/config"
+)
+
+// core is what a handle leads to until telemetry is known to be off. While it
+// is dormant it counts, and keeps the spans that began; decide makes it report.
+type core struct {
+	environ  []string
+	began    time.Time // of the process; every time in a capture is counted from it
+	starting atomic.Bool
+	hot      *hotInstruments
+	slow     slowInstruments
+	drops    [dropCount]atomic.Uint64
+	requests atomic.Int64
+	runs     atomic.Int64
+	spans    atomic.Int64 // of the current run
+	appends  atomic.Int64 // of the current run
+	decided  atomic.Pointer[decision]
+	child    atomic.Pointer[openSpan]
+
+	mu    sync.Mutex
+	early []*openSpan // begun before the decision
+
+	openMu sync.Mutex
+	newest *openSpan // the open spans
+	open   int
+	active int // of those, the ones that heartbeats are for
+}
+
+// decision is everything that exists only while a sink is asked for.
+type decision struct {
+	config  config.Config
+	id      Identity
+	tracer  tracer
+	hi, lo  chan item
+	salt    atomic.Pointer[[]byte]
+	hurry   atomic.Bool // the cleanup has begun
+	stopped chan struct{}
+}
+
+// dropReason is why something was not recorded.
+type dropReason uint8
+
+const (
+	dropQueue dropReason = iota
+	dropIO
+	dropCap
+	dropCount
+)
+
+var dropTexts = [dropCount]string{"queue", "io", "cap"}
+
+func (c *core) drop(why dropReason) { c.drops[why].Add(1) }
+
+func (c *core) dropped() (n uint64) {
+	for i := range c.drops {
+		n += c.drops[i].Load()
+	}
+	return n
+}
+
+func newCore(environ []string, began time.Time) *core {
+	return &core{environ: environ, began: began, hot: newHotInstruments()}
+}
+
+// clock is a time as captures have it: counted from the process's start on the
+// monotonic clock, so that a clock that is set does not mix up what came first.
+func (c *core) clock(t time.Time) time.Time { return c.began.Add(t.Sub(c.began)) }
+
+// Bounds (telemetry.md 4.4) and the length of the early list.
+const (
+	maxEarly      = 64
+	maxRunSpans   = 20_000
+	maxRunAppends = 2_000
+)
+
+// begin opens a span; nil where a bound has been reached.
+func (c *core) begin(k Kind, parent *openSpan, now time.Time) *openSpan {
+	o := &openSpan{core: c, kind: k, start: now, parent: parent}
+	switch {
+	case k == SpanChild:
+		o.start = c.began
+		c.child.Store(o)
+	case k == SpanRequest:
+		o.set(attribute.Int64(intKeys[KeyRequestSeq], c.requests.Add(1)))
+	case k == SpanRun:
+		o.set(attribute.Int64(intKeys[KeyRunSeq], c.runs.Add(1)))
+		c.spans.Store(0)
+		c.appends.Store(0)
+	case k == SpanOutputStall, k == SpanSessionAppend && c.appends.Add(1) > maxRunAppends:
+		o.held = true
+	case k < SpanCleanup && c.spans.Add(1) > maxRunSpans:
+		c.drop(dropCap)
+		return nil
+	}
+	d := c.decided.Load()
+	if d == nil {
+		if d = c.remember(o); d == nil {
+			return o
+		}
+	}
+	c.enter(o)
+	if !o.held {
+		o.report(d)
+	}
+	if !o.held || k == SpanOutputStall {
+		d.announce(o)
+	}
+	return o
+}
+
+// report opens the OpenTelemetry span, unless that is done or too late.
+func (o *openSpan) report(d *decision) {
+	span := d.tracer.start(o)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.span == nil && !o.ended {
+		o.span = span
+	}
+}
+
+// remember keeps a span that begins before the decision. It returns the
+// decision if that has been made meanwhile.
+func (c *core) remember(o *openSpan) *decision {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d := c.decided.Load(); d != nil {
+		return d
+	}
+	if len(c.early) < maxEarly {
+		c.early = append(c.early, o)
+		c.enter(o)
+	} else {
+		c.drop(dropCap)
+	}
+	return nil
+}
+
+// decide starts what reports, and hands it what has begun before.
+func (c *core) decide(cfg config.Config, id Identity) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := &decision{config: cfg, id: id, hi: make(chan item, hiQueue), lo: make(chan item, loQueue), stopped: make(chan struct{})}
+	d.tracer = newTracer(c, d)
+	var ended []*openSpan
+	for _, o := range c.early {
+		if o.kind == SpanOutputStall {
+			continue
+		}
+		span := d.tracer.start(o)
+		o.mu.Lock()
+		o.span = span
+		if o.ended {
+			ended = append(ended, o)
+		}
+		o.mu.Unlock()
+		d.announce(o)
+	}
+	c.early = nil
+	c.decided.Store(d)
+	for _, o := range ended {
+		o.export(o.span)
+	}
+	go newJournal(c, d).run()
+}
+
+// late reports a span that was kept back.
+func (c *core) late(o *openSpan) {
+	if d := c.decided.Load(); d != nil {
+		o.export(d.tracer.start(o))
+	}
+}
+
+// enter puts a span into the registry of open ones.
+func (c *core) enter(o *openSpan) {
+	c.openMu.Lock()
+	defer c.openMu.Unlock()
+	o.next = c.newest
+	if c.newest != nil {
+		c.newest.prev = o
+	}
+	c.newest = o
+	c.open++
+	if beats(o.kind) {
+		c.active++
+	}
+}
+
+// leave takes it out. A span that was never in changes nothing.
+func (c *core) leave(o *openSpan) {
+	c.openMu.Lock()
+	defer c.openMu.Unlock()
+	if o.prev == nil && o.next == nil && c.newest != o {
+		return
+	}
+	if o.prev != nil {
+		o.prev.next = o.next
+	} else {
+		c.newest = o.next
+	}
+	if o.next != nil {
+		o.next.prev = o.prev
+	}
+	o.prev, o.next = nil, nil
+	c.open--
+	if beats(o.kind) {
+		c.active--
+	}
+}
+
+// beats reports the kinds during which there are heartbeats (telemetry.md 5.2).
+func beats(k Kind) bool {
+	return k == SpanStartup || k == SpanSessionWork || k == SpanRun || k == SpanCleanup
+}
+
+// openSpans lists the open spans, newest first.
+func (c *core) openSpans() []*openSpan {
+	c.openMu.Lock()
+	defer c.openMu.Unlock()
+	out := make([]*openSpan, 0, c.open)
+	for o := c.newest; o != nil; o = o.next {
+		out = append(out, o)
+	}
+	return out
+}
+
+func (c *core) busy() bool {
+	c.openMu.Lock()
+	defer c.openMu.Unlock()
+	return c.active > 0
+}
+
+func (c *core) cut(now time.Time) {
+	for _, o := range c.openSpans() {
+		if o.kind != SpanChild {
+			o.finish(now, true)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package telemetry
+
+import "time"
+
+// FrameKind says what a frame is.
+type FrameKind uint8
+
+// Kinds of frames.
+const (
+	FrameRequest FrameKind = iota
+	FrameInvalid
+	FrameResponse
+	FrameInputPersisted
+	FrameMessageDelta
+	FrameMessageReconcile
+	FrameActivity
+	FrameApprovalRequested
+	FrameDiagnostic
+	FrameRunFinished
+	frameKindCount
+)
+
+// nearMiss is the margin below which a frame was nearly too late (telemetry.md 6.2).
+const nearMiss = 500 * time.Millisecond
+
+// On reports whether a caller may spend a clock reading on telemetry: some sink
+// is on, or it is not decided yet.
+func (t Tel) On() bool { return t.core() != nil }
+
+// FrameIn reports one complete input frame: its parse time up to the admission verdict and its size without LF.
+func (t Tel) FrameIn(_ time.Time, parse time.Duration, size int, kind FrameKind) {
+	c := t.core()
+	if c == nil {
+		return
+	}
+	i := 0
+	if kind == FrameInvalid {
+		i = 1
+	}
+	c.hot.framesIn[i].Add(1)
+	c.hot.sizeIn.observe(int64(size))
+	c.hot.parse[i].observe(int64(parse))
+}
+
+// FrameQueued reports the output queue's length after an enqueue.
+func (t Tel) FrameQueued(pending int) {
+	if c := t.core(); c != nil {
+		c.hot.pending.set(int64(pending))
+	}
+}
+
+// FrameWritten reports a frame whose last byte was accepted, and how many are
+// queued behind it. deadline is its absolute one.
+func (t Tel) FrameWritten(now, deadline time.Time, size int, kind FrameKind, pending int) {
+	c := t.core()
+	if c == nil {
+		return
+	}
+	if kind >= frameKindCount {
+		return
+	}
+	margin := deadline.Sub(now)
+	c.hot.framesOut[kind].Add(1)
+	c.hot.sizeOut.observe(int64(size))
+	c.hot.margin.observe(int64(margin))
+	if margin < nearMiss {
+		c.hot.nearMisses.Add(1)
+	}
+	c.hot.oldest.set(int64(outputDeadline - margin))
+	c.hot.pending.set(int64(pending))
+}
+
+// outputDeadline is the protocol's: a frame is written 2,000 ms after it was queued.
+const outputDeadline = 2 * time.Second
+
+// WriteCall reports one write: the bytes accepted, and whether it would have
+// blocked or was partial.
+func (t Tel) WriteCall(n int, blocked bool) {
+	c := t.core()
+	if c == nil {
+		return
+	}
+	if n > 0 {
+		c.hot.writeSize.observe(int64(n))
+	}
+	if blocked {
+		c.hot.writeBlocked.Add(1)
+	}
+}
+
+// OutputFailed reports how the output ended: "deadline", "overflow", "broken"
+// or "closing_deadline".
+func (t Tel) OutputFailed(outcome Word) {
+	if c := t.core(); c != nil {
+		c.slow.count(metricOutputFailures, labels{}.with(KeyOutputOutcome, outcome))
+	}
+}
+
+// WorkerEvents reports the length of the channel between a run and the connection.
+func (t Tel) WorkerEvents(pending int) {
+	if c := t.core(); c != nil {
+		c.hot.worker.set(int64(pending))
+	}
+}
+
+// EventWaited reports how long a critical event waited for room in that channel.
+func (t Tel) EventWaited(d time.Duration) {
+	if c := t.core(); c != nil {
+		c.hot.workerWait.observe(int64(d))
+	}
+}
+
+// DeltaQueued reports a delta that was taken.
+func (t Tel) DeltaQueued() {
+	if c := t.core(); c != nil {
+		c.hot.deltas[0].Add(1)
+	}
+}
+
+// DeltaDropped reports a delta whose text was thrown away at a boundary.
+func (t Tel) DeltaDropped() {
+	if c := t.core(); c != nil {
+		c.hot.deltas[1].Add(1)
+	}
+}
+
+// Rejected reports a request that was answered with an error code before it
+// did anything. The method may be "_OTHER".
+func (t Tel) Rejected(m Word, code Code) {
+	if c := t.core(); c != nil {
+		c.slow.count(metricRejections, labels{}.with(KeyMethod, m).withCode(code))
+	}
+}
+
+// ApprovalAnswered counts an answer of the host. One to a question that is not
+// open is stale.
+func (t Tel) ApprovalAnswered(allow, stale bool) {
+	c := t.core()
+	if c == nil {
+		return
+	}
+	answer := "deny"
+	switch {
+	case stale:
+		answer = "stale"
+	case allow:
+		answer = "allow"
+	}
+	c.slow.count(metricAnswers, labels{}.with(KeyAnswer, WordOf(answer)))
+}

@@ -1,0 +1,326 @@
+package telemetry
+
+import (
+	"runtime"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"magicode/telemetry/capture"
+	"magicode/telemetry/otlpjson"
+	"magicode/telemetry/point"
+)
+
+// journal is the telemetry goroutine: it owns every file. Nothing that it does
+// is waited for, but for the barrier at the exit.
+type journal struct {
+	core    *core
+	d       *decision
+	encoder *otlpjson.Encoder
+	file    fileSink
+	prom    promSink
+	status  statusFile
+
+	buffers [2][]byte   // lines of traces and logs that are not written yet
+	watched []*openSpan // begun, and without a start record so far
+
+	flushAt, beatAt, countAt, promAt time.Time
+	// What the metrics file had last, and when.
+	counted   []point.Metric
+	countedAt time.Time
+	written   int64 // bytes of the capture
+}
+
+// Intervals (telemetry.md 5.2, 8.4).
+const (
+	lateAfter    = 250 * time.Millisecond
+	flushAfter   = 200 * time.Millisecond
+	beatEvery    = 5 * time.Second
+	beatCleanup  = 100 * time.Millisecond
+	peakEvery    = time.Second
+	maxBatch     = 64 << 10
+	maxPerWakeup = 256
+)
+
+const (
+	bufferTraces = iota
+	bufferLogs
+)
+
+func newJournal(c *core, d *decision) *journal {
+	return &journal{core: c, d: d, countedAt: c.began}
+}
+
+// run is the goroutine. It ends with the barrier.
+func (j *journal) run() {
+	defer close(j.d.stopped)
+	j.open()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		timer.Reset(j.sleep(time.Now()))
+		var it item
+		select {
+		case it = <-j.d.hi:
+		default:
+			select {
+			case it = <-j.d.hi:
+			case it = <-j.d.lo:
+			case <-timer.C:
+			}
+		}
+		if it.barrier != nil {
+			j.finish(it.barrier)
+			return
+		}
+		j.take(it)
+		j.due(time.Now())
+	}
+}
+
+// open opens what was asked for.
+func (j *journal) open() {
+	j.encoder = otlpjson.New(resourceAttributes(j.d.id), scopeName, j.d.id.Version, allowed)
+	j.loadSalt()
+	j.file.open(j.core, j.d)
+	j.prom.open(j.core, j.d)
+	j.status.open(j.core, j.d)
+	now := time.Now()
+	j.countAt, j.promAt = now.Add(j.d.config.MetricsInterval), now
+	j.report()
+}
+
+// loadSalt reads the home's salt; without one, names are left out.
+func (j *journal) loadSalt() {
+	if j.d.id.StateDir == "" {
+		return
+	}
+	salt, ok := homeSalt(j.d.id.StateDir)
+	if !ok {
+		j.file.problem("salt_unavailable")
+		return
+	}
+	j.d.salt.Store(&salt)
+}
+
+// sleep is how long there is nothing to do but wait.
+func (j *journal) sleep(now time.Time) time.Duration {
+	next := now.Add(time.Hour)
+	for _, at := range []time.Time{j.flushAt, j.beatAt} {
+		if !at.IsZero() && at.Before(next) {
+			next = at
+		}
+	}
+	if j.file.on() && j.countAt.Before(next) {
+		next = j.countAt
+	}
+	if j.prom.on() && j.promAt.Before(next) {
+		next = j.promAt
+	}
+	if len(j.watched) > 0 {
+		if at := j.watched[0].start.Add(lateAfter); at.Before(next) {
+			next = at
+		}
+	}
+	return max(next.Sub(now), 0)
+}
+
+// take handles one item.
+func (j *journal) take(it item) {
+	switch {
+	case it.ended != nil:
+		j.add(bufferTraces, j.encoder.AppendSpan(j.buffers[bufferTraces], it.ended))
+	case it.record != nil:
+		j.log(*it.record)
+	case it.opened != nil && kinds[it.opened.kind].now && !it.opened.held:
+		j.started(it.opened, false)
+	case it.opened != nil:
+		j.watched = append(j.watched, it.opened)
+	case it.snap:
+		j.snap()
+	}
+}
+
+// add takes a buffer that has grown by whole lines. A line that is too long is
+// taken back.
+func (j *journal) add(which int, grown []byte) {
+	limit := otlpjson.MaxLine
+	if which == bufferLogs {
+		limit = otlpjson.MaxDump
+	}
+	if len(grown)-len(j.buffers[which]) > limit || !j.file.on() {
+		if j.file.on() {
+			j.core.drop(dropCap)
+		}
+		return
+	}
+	j.buffers[which] = grown
+	if j.flushAt.IsZero() {
+		j.flushAt = time.Now().Add(flushAfter)
+	}
+	if j.d.hurry.Load() || len(grown) >= maxBatch {
+		j.flush()
+	}
+}
+
+func (j *journal) log(l otlpjson.Log) {
+	j.add(bufferLogs, j.encoder.AppendLog(j.buffers[bufferLogs], l))
+}
+
+// started writes the start record of a span that is open.
+func (j *journal) started(o *openSpan, late bool) {
+	if late && o.held {
+		o.report(j.d) // it has become a span worth the name
+	}
+	o.mu.Lock()
+	span, attrs, ended := o.span, append([]attribute.KeyValue(nil), o.attrs...), o.ended
+	o.mu.Unlock()
+	if ended && late || span == nil {
+		return
+	}
+	j.beat(o)
+	l := otlpjson.Log{Time: j.core.clock(o.start), Name: recordStart, Span: span.SpanContext(),
+		Attributes: append(j.identity(o), attrs...)}
+	if late {
+		l.Attributes = append(l.Attributes, attribute.Bool(keySpanLate, true))
+	}
+	j.log(l)
+}
+
+// identity names a span in a record about it.
+func (j *journal) identity(o *openSpan) []attribute.KeyValue {
+	o.mu.Lock()
+	name := o.name()
+	o.mu.Unlock()
+	kvs := []attribute.KeyValue{attribute.String(keySpanName, name)}
+	if above := o.ancestor(); above != nil && !kinds[o.kind].root {
+		kvs = append(kvs, attribute.String(keySpanParent, above.SpanContext().SpanID().String()))
+	}
+	return kvs
+}
+
+func (j *journal) beat(o *openSpan) {
+	if beats(o.kind) && j.beatAt.IsZero() {
+		j.beatAt = time.Now().Add(j.beatInterval())
+	}
+}
+
+func (j *journal) beatInterval() time.Duration {
+	if j.d.hurry.Load() {
+		return beatCleanup
+	}
+	return beatEvery
+}
+
+// due does what its time has come for.
+func (j *journal) due(now time.Time) {
+	for len(j.watched) > 0 && !now.Before(j.watched[0].start.Add(lateAfter)) {
+		o := j.watched[0]
+		j.watched = j.watched[1:]
+		j.started(o, true)
+	}
+	if !j.beatAt.IsZero() && !now.Before(j.beatAt) {
+		j.heartbeat(now)
+	}
+	if !j.flushAt.IsZero() && (!now.Before(j.flushAt) || j.d.hurry.Load()) {
+		j.flush()
+	}
+	if j.file.on() && !now.Before(j.countAt) {
+		j.countAt = now.Add(j.d.config.MetricsInterval)
+		j.writeMetrics(now)
+	}
+	if j.prom.on() && !now.Before(j.promAt) {
+		j.promAt = now.Add(j.d.config.Prometheus.Interval)
+		j.writeProm(true)
+	}
+}
+
+// heartbeat says that the child lives; the last one bounds the time of a death.
+func (j *journal) heartbeat(now time.Time) {
+	j.beatAt = time.Time{}
+	if !j.core.busy() {
+		return
+	}
+	j.beatAt = now.Add(j.beatInterval())
+	open := j.core.openSpans()
+	oldest := time.Duration(0)
+	for _, o := range open {
+		if o.kind != SpanChild {
+			oldest = max(oldest, now.Sub(o.start))
+		}
+	}
+	hot := j.core.hot
+	j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordHeartbeat, Attributes: []attribute.KeyValue{
+		attribute.Int(keyOpen, len(open)), attribute.Int64(keyOldest, oldest.Milliseconds()),
+		attribute.Int64(intKeys[KeyOutputPending], hot.pending.now.Load()),
+		attribute.Int64(keyOutputOldest, hot.oldest.now.Load()/ms),
+		attribute.Int64(keyWorkerPending, hot.worker.now.Load()),
+		attribute.Int(keyGoroutines, runtime.NumGoroutine()),
+		attribute.Int64(keyDropped, int64(j.core.dropped())),
+	}})
+}
+
+// snap writes down how things stand shortly before a detachment.
+func (j *journal) snap() {
+	now := time.Now()
+	for _, o := range j.core.openSpans() {
+		o.mu.Lock()
+		span, attrs := o.span, append([]attribute.KeyValue(nil), o.attrs...)
+		o.mu.Unlock()
+		if span == nil {
+			continue
+		}
+		kvs := append(append(j.identity(o), attrs...), attribute.Int64(keySpanAge, now.Sub(o.start).Milliseconds()))
+		j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordOpen, Span: span.SpanContext(), Attributes: kvs})
+	}
+	if j.d.config.File.Goroutines && j.file.on() {
+		j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordGoroutines, Body: goroutines()})
+	}
+	j.flush()
+}
+
+// flush writes the lines that have come together.
+func (j *journal) flush() {
+	j.flushAt = time.Time{}
+	j.file.write(j, capture.Logs, j.buffers[bufferLogs])
+	j.file.write(j, capture.Traces, j.buffers[bufferTraces])
+	for i := range j.buffers {
+		if cap(j.buffers[i]) > 4*maxBatch {
+			j.buffers[i] = nil
+		}
+		j.buffers[i] = j.buffers[i][:0]
+	}
+}
+
+// finish writes everything that is left and closes.
+func (j *journal) finish(b *barrier) {
+	for {
+		select {
+		case it := <-j.d.hi:
+			j.take(it)
+			continue
+		case it := <-j.d.lo:
+			j.take(it)
+			continue
+		default:
+		}
+		break
+	}
+	now := time.Now()
+	j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordExit, Attributes: []attribute.KeyValue{
+		attribute.Int(intKeys[KeyExitCode], b.exit.code), attribute.String(enumKeys[KeyExitReason], b.exit.reason.text()),
+		attribute.Bool(boolKeys[KeyDetached], b.exit.detached),
+	}})
+	j.flush()
+	if j.file.on() {
+		j.writeMetrics(now)
+	}
+	if j.prom.on() {
+		j.writeProm(false)
+	}
+	j.written = j.file.size()
+	j.file.close()
+	j.prom.close()
+	j.status.exit(j, b.exit)
+	close(b.done)
+}

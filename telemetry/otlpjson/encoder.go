@@ -1,0 +1,154 @@
+package otlpjson
+
+import (
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/otel/attribute"
+)
+
+// Record is what an attribute stands on.
+type Record uint8
+
+// Records.
+const (
+	RecordResource Record = iota
+	RecordSpan
+	RecordEvent
+	RecordLog
+	RecordMetric
+)
+
+// Allow decides whether an attribute may leave the process.
+type Allow func(r Record, key string, v attribute.Value) bool
+
+// Bounds of a line (telemetry.md 8.2); a goroutine dump has the larger one.
+const (
+	MaxLine = 256 << 10
+	MaxDump = 300 << 10
+)
+
+// Encoder is for one goroutine.
+type Encoder struct {
+	resource []byte
+	scope    []byte
+	allow    Allow
+	refused  uint64
+}
+
+// New returns an encoder of one resource and one scope.
+func New(resource []attribute.KeyValue, scope, version string, allow Allow) *Encoder {
+	e := &Encoder{allow: allow}
+	e.resource = append(e.attributes([]byte(`"resource":{`), RecordResource, resource), '}')
+	e.scope = append(appendString(append(appendString([]byte(`"scope":{"name":`), scope), `,"version":`...), version), '}')
+	return e
+}
+
+// Refused counts attributes that were not let through.
+func (e *Encoder) Refused() uint64 { return e.refused }
+
+// open begins a line: {"<outer>":[{resource,"<inner>":[{scope,"<list>":[
+func (e *Encoder) open(dst []byte, outer, inner, list string) []byte {
+	dst = append(append(append(dst, `{"`...), outer...), `":[{`...)
+	dst = append(append(dst, e.resource...), `,"`...)
+	dst = append(append(dst, inner...), `":[{`...)
+	dst = append(append(dst, e.scope...), `,"`...)
+	return append(append(dst, list...), `":[`...)
+}
+
+func closeLine(dst []byte) []byte { return append(dst, "]}]}]}\n"...) }
+
+// attributes appends "attributes":[...]
+func (e *Encoder) attributes(dst []byte, r Record, kvs []attribute.KeyValue) []byte {
+	dst = append(dst, `"attributes":[`...)
+	first := true
+	for i := range kvs {
+		kv := &kvs[i]
+		if !e.allow(r, string(kv.Key), kv.Value) {
+			e.refused++
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = appendString(append(dst, `{"key":`...), string(kv.Key))
+		dst = append(appendValue(append(dst, `,"value":`...), kv.Value), '}')
+	}
+	return append(dst, ']')
+}
+
+func appendValue(dst []byte, v attribute.Value) []byte {
+	switch v.Type() {
+	case attribute.BOOL:
+		return append(strconv.AppendBool(append(dst, `{"boolValue":`...), v.AsBool()), '}')
+	case attribute.INT64:
+		return append(strconv.AppendInt(append(dst, `{"intValue":"`...), v.AsInt64(), 10), `"}`...)
+	case attribute.FLOAT64:
+		return append(appendFloat(append(dst, `{"doubleValue":`...), v.AsFloat64()), '}')
+	case attribute.STRING:
+		return append(appendString(append(dst, `{"stringValue":`...), v.AsString()), '}')
+	case attribute.STRINGSLICE:
+		dst = append(dst, `{"arrayValue":{"values":[`...)
+		for i, s := range v.AsStringSlice() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(appendString(append(dst, `{"stringValue":`...), s), '}')
+		}
+		return append(dst, `]}}`...)
+	case attribute.INT64SLICE:
+		dst = append(dst, `{"arrayValue":{"values":[`...)
+		for i, n := range v.AsInt64Slice() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(strconv.AppendInt(append(dst, `{"intValue":"`...), n, 10), `"}`...)
+		}
+		return append(dst, `]}}`...)
+	}
+	return append(dst, `{}`...)
+}
+
+// appendFloat knows no NaN and no infinity; there are none in what we count.
+func appendFloat(dst []byte, f float64) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return append(dst, '0')
+	}
+	return strconv.AppendFloat(dst, f, 'g', -1, 64)
+}
+
+func appendTime(dst []byte, t time.Time) []byte {
+	return append(strconv.AppendInt(append(dst, '"'), t.UnixNano(), 10), '"')
+}
+
+func appendHex(dst, id []byte) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for _, b := range id {
+		dst = append(dst, hex[b>>4], hex[b&15])
+	}
+	return append(dst, '"')
+}
+
+// appendString escapes what JSON must have escaped; bad UTF-8 becomes U+FFFD.
+func appendString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r == '\n':
+			dst = append(dst, `\n`...)
+		case r < ' ':
+			dst = append(dst, `\u00`...)
+			dst = append(dst, hex[r>>4], hex[r&15])
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return append(dst, '"')
+}

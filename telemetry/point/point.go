@@ -1,0 +1,38 @@
+// Package point is the form in which metrics leave their instruments: one
+// snapshot, cumulative since the start. It knows neither where values come from
+// nor where they go.
+package point
+
+// Type is what a metric's points hold.
+type Type uint8
+
+// Types.
+const (
+	Counter Type = iota
+	Gauge
+	Histogram
+)
+
+// Label is one attribute of a point.
+type Label struct{ Key, Value string }
+
+// Metric is one metric with all its points.
+type Metric struct {
+	Name string
+	Unit string // UCUM
+	Type Type
+	// Bounds are a histogram's upper bounds, ascending, inclusive.
+	Bounds []float64
+	Points []Point
+}
+
+// Point is one value.
+type Point struct {
+	Labels []Label
+	Value  float64 // of a counter or gauge
+	// Of a histogram: Buckets has one more element than Bounds, each not
+	// including the ones before it.
+	Buckets []uint64
+	Count   uint64
+	Sum     float64
+}

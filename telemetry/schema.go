@@ -1,0 +1,89 @@
+package telemetry
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"magicode/telemetry/otlpjson"
+)
+
+// allowed is the second check of what leaves the process (telemetry.md 7.2): a
+// key must be known, and its value must be of the key's type and form. It knows
+// nothing of how values are made.
+func allowed(r otlpjson.Record, key string, v attribute.Value) bool {
+	switch v.Type() {
+	case attribute.INT64:
+		return contains(intKeys[:], key) || oneOf(key, keySpanAge, keyOldest, keyWorkerPending, keyGoroutines, keyDropped, "magi.capture.schema")
+	case attribute.BOOL:
+		return contains(boolKeys[:], key) || oneOf(key, keySpanCut, keySpanLate, keyStream)
+	case attribute.STRING:
+		return allowedText(r, key, v.AsString())
+	}
+	return false
+}
+
+func allowedText(r otlpjson.Record, key, s string) bool {
+	switch {
+	case r == otlpjson.RecordResource:
+		return oneOf(key, "service.name", "service.version", "service.instance.id", "telemetry.sdk.name", "telemetry.sdk.language",
+			"process.runtime.name", "process.runtime.version", "os.type", "host.arch") && printable(s)
+	case contains(enumKeys[1:], key):
+		return s == other || WordOf(s) != 0
+	case key == keyErrorType || key == keyRPCStatus:
+		return CodeOf(s).text() == s
+	case contains(nameKeys[:], key):
+		return allowedName(key, s)
+	case key == keySpanParent:
+		return hexadecimal(s, 16)
+	case key == keySpanName:
+		return knownSpanName(s)
+	case key == keyEventName:
+		return contains(eventNames[:], s)
+	case key == keyRPCSystem:
+		return s == rpcSystem
+	case key == keyOperation:
+		return oneOf(s, "invoke_agent", "chat", "execute_tool")
+	case key == keyAgentName:
+		return s == serviceName
+	case key == keyToolType:
+		return s == "function"
+	}
+	return oneOf(key, keyDirection, keyFrameType, keyDeltaOutcome, keyDrop) && oneOf(s, "in", "out", "request", "invalid", "response", "event", "queued", "dropped", "queue", "io", "cap") ||
+		key == keyEvent && contains(frameEvents[:], s)
+}
+
+func allowedName(key, s string) bool {
+	switch key {
+	case nameKeys[KeyRequestHash], nameKeys[KeyRunHash], nameKeys[KeyApprovalHash]:
+		return hexadecimal(s, 12)
+	case nameKeys[KeySessionRef], nameKeys[KeyConversation]:
+		return strings.HasPrefix(s, "s-") && hexadecimal(s[2:], 12)
+	}
+	return printable(s)
+}
+
+// knownSpanName: a name of the catalogue, with the word or model behind it.
+func knownSpanName(s string) bool {
+	for i := range kinds {
+		name := kinds[i].name
+		if s == name || (kinds[i].tail != keyNone || Kind(i) == SpanChat) && strings.HasPrefix(s, name+" ") && printable(s) {
+			return true
+		}
+	}
+	return WordOf(s) != 0
+}
+
+func printable(s string) bool {
+	return s != "" && len(s) <= maxText && strings.IndexFunc(s, unicode.IsControl) < 0
+}
+
+func hexadecimal(s string, n int) bool {
+	return len(s) == n && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+func contains(list []string, s string) bool { return s != "" && slices.Contains(list, s) }
+
+func oneOf(s string, list ...string) bool { return slices.Contains(list, s) }

@@ -1,0 +1,241 @@
+package telemetry
+
+import (
+	"slices"
+	"sync"
+
+	"magicode/telemetry/point"
+)
+
+// slowMetric is a row of the tables of telemetry.md 6.3 to 6.8: what spans and
+// rare events count, by words.
+type slowMetric uint8
+
+const (
+	metricRejections slowMetric = iota
+	metricOutputFailures
+	metricAnswers
+	metricRetries
+	metricRequest
+	metricOutputStall
+	metricStartup
+	metricRun
+	metricRunInference
+	metricRunTools
+	metricRunContent
+	metricPersist
+	metricFirstDelta
+	metricChat
+	metricChatFirst
+	metricInputTokens
+	metricOutputTokens
+	metricTool
+	metricToolOutput
+	metricApproval
+	metricAppend
+	metricAppendSize
+	metricFsync
+	metricLockWait
+	metricProject
+	metricProjectSize
+	metricProjectParts
+	metricRead
+	metricReadSize
+	metricFingerprint
+	metricPage
+	metricPageSize
+	metricPageEntries
+	metricCleanup
+	slowMetricCount
+)
+
+// slowInfo describes a metric. Without bounds it is a counter. Bounds are in
+// the metric's own unit; values are nanoseconds where that is "s".
+type slowInfo struct {
+	name, unit string
+	bounds     []float64
+}
+
+var (
+	boundsCall    = []float64{0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
+	boundsStall   = []float64{0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2}
+	boundsStartup = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30}
+	boundsRun     = []float64{0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600}
+	boundsCalls   = []float64{0, 1, 2, 5, 10, 20, 50, 100, 200, 500}
+	boundsPersist = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5}
+	boundsDelta   = []float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80}
+	boundsContent = []float64{1024, 16384, 65536, 262144, 1048576, 4194304, 8388608}
+	boundsChat    = []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
+	boundsTokens  = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304}
+	boundsTool    = []float64{0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300}
+	boundsOutput  = []float64{256, 1024, 4096, 16384, 65536, 262144, 1048576}
+	boundsAnswer  = []float64{0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 45, 55, 60}
+	boundsAppend  = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5}
+	boundsLock    = []float64{1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 5}
+	boundsProject = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5}
+	boundsVisible = []float64{4096, 32768, 131072, 524288, 1048576, 2097152, 4194304, 8388608}
+	boundsParts   = []float64{10, 50, 100, 500, 1000, 2500, 5000, 7500, 10000}
+	boundsStored  = []float64{65536, 262144, 1048576, 4194304, 16777216, 33554432, 67108864}
+	boundsPage    = []float64{1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25}
+	boundsPageBy  = []float64{1024, 4096, 8192, 16384, 24576, 32768}
+	boundsEntries = []float64{1, 10, 25, 50, 75, 100}
+	boundsCleanup = []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2}
+)
+
+var slowInfos = [slowMetricCount]slowInfo{
+	metricRejections:     {"magi.admission.rejections", "{request}", nil},
+	metricOutputFailures: {"magi.output.failures", "{failure}", nil},
+	metricAnswers:        {"magi.approval.answers", "{answer}", nil},
+	metricRetries:        {"magi.provider.retries", "{retry}", nil},
+	metricRequest:        {"rpc.server.call.duration", "s", boundsCall},
+	metricOutputStall:    {"magi.output.stall.duration", "s", boundsStall},
+	metricStartup:        {"magi.startup.duration", "s", boundsStartup},
+	metricRun:            {nameRunDuration, "s", boundsRun},
+	metricRunInference:   {nameRunInference, "{call}", boundsCalls},
+	metricRunTools:       {nameRunTools, "{call}", boundsCalls},
+	metricRunContent:     {"magi.run.content.size", "By", boundsContent},
+	metricPersist:        {"magi.run.persist.latency", "s", boundsPersist},
+	metricFirstDelta:     {"magi.run.first_delta.latency", "s", boundsDelta},
+	metricChat:           {nameChatDuration, "s", boundsChat},
+	metricChatFirst:      {nameChatFirst, "s", boundsChat},
+	metricInputTokens:    {nameChatInput, "{token}", boundsTokens},
+	metricOutputTokens:   {nameChatOutput, "{token}", boundsTokens},
+	metricTool:           {nameToolDuration, "s", boundsTool},
+	metricToolOutput:     {"magi.tool.output.size", "By", boundsOutput},
+	metricApproval:       {"magi.approval.wait.duration", "s", boundsAnswer},
+	metricAppend:         {"magi.session.append.duration", "s", boundsAppend},
+	metricAppendSize:     {"magi.session.append.size", "By", boundsOutput},
+	metricFsync:          {"magi.session.fsync.duration", "s", boundsAppend},
+	metricLockWait:       {"magi.session.lock.wait", "s", boundsLock},
+	metricProject:        {"magi.history.project.duration", "s", boundsProject},
+	metricProjectSize:    {"magi.history.project.size", "By", boundsVisible},
+	metricProjectParts:   {"magi.history.project.parts", "{part}", boundsParts},
+	metricRead:           {"magi.history.read.duration", "s", boundsProject},
+	metricReadSize:       {"magi.history.read.size", "By", boundsStored},
+	metricFingerprint:    {"magi.history.fingerprint.duration", "s", boundsProject},
+	metricPage:           {"magi.history.page.duration", "s", boundsPage},
+	metricPageSize:       {"magi.history.page.size", "By", boundsPageBy},
+	metricPageEntries:    {"magi.history.page.entries", "{entry}", boundsEntries},
+	metricCleanup:        {"magi.cleanup.duration", "s", boundsCleanup},
+}
+
+// labels are at most four words. They are comparable: a key of a map.
+type labels struct {
+	keys  [3]EnumKey
+	words [3]Word
+	n     uint8
+	coded bool
+	code  Code
+}
+
+func (l labels) with(k EnumKey, w Word) labels {
+	if int(l.n) < len(l.keys) {
+		l.keys[l.n], l.words[l.n] = k, w
+		l.n++
+	}
+	return l
+}
+
+func (l labels) withCode(c Code) labels {
+	l.coded, l.code = true, c
+	return l
+}
+
+func (l labels) list() []point.Label {
+	out := make([]point.Label, 0, int(l.n)+1)
+	for i := range int(l.n) {
+		out = append(out, point.Label{Key: enumKeys[l.keys[i]], Value: l.words[i].text()})
+	}
+	if l.coded {
+		out = append(out, point.Label{Key: keyErrorType, Value: l.code.text()})
+	}
+	return out
+}
+
+type seriesKey struct {
+	metric slowMetric
+	labels labels
+}
+
+// maxSeries bounds the series of one metric (telemetry.md 6.1); what comes
+// beyond has one series without labels.
+const maxSeries = 512
+
+// slowInstruments are safe for concurrent use.
+type slowInstruments struct {
+	mu     sync.Mutex
+	series map[seriesKey]*series
+	counts [slowMetricCount]int
+}
+
+type series struct {
+	count   uint64
+	sum     float64
+	buckets []uint64
+}
+
+func (s *slowInstruments) count(m slowMetric, l labels) { s.observe(m, l, 1) }
+
+// observe adds a value in the metric's unit.
+func (s *slowInstruments) observe(m slowMetric, l labels, v float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.at(m, l)
+	x.count++
+	x.sum += v
+	bounds := slowInfos[m].bounds
+	if len(bounds) == 0 {
+		return
+	}
+	i, _ := slices.BinarySearch(bounds, v)
+	x.buckets[i]++
+}
+
+// at returns the series, made when it is new. Needs mu.
+func (s *slowInstruments) at(m slowMetric, l labels) *series {
+	key := seriesKey{m, l}
+	if x := s.series[key]; x != nil {
+		return x
+	}
+	if s.counts[m] >= maxSeries {
+		key.labels = labels{}
+		if x := s.series[key]; x != nil {
+			return x
+		}
+	}
+	x := new(series)
+	if n := len(slowInfos[m].bounds); n > 0 {
+		x.buckets = make([]uint64, n+1)
+	}
+	if s.series == nil {
+		s.series = make(map[seriesKey]*series)
+	}
+	s.series[key] = x
+	s.counts[m]++
+	return x
+}
+
+// metrics returns everything counted so far.
+func (s *slowInstruments) metrics() []point.Metric {
+	var out [slowMetricCount]point.Metric
+	for m := range out {
+		info := &slowInfos[m]
+		out[m] = point.Metric{Name: info.name, Unit: info.unit, Type: point.Histogram, Bounds: info.bounds}
+		if len(info.bounds) == 0 {
+			out[m].Type = point.Counter
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, x := range s.series {
+		m := &out[key.metric]
+		p := point.Point{Labels: key.labels.list()}
+		if m.Type == point.Counter {
+			p.Value = x.sum
+		} else {
+			p.Buckets, p.Count, p.Sum = slices.Clone(x.buckets), x.count, x.sum
+		}
+		m.Points = append(m.Points, p)
+	}
+	return slices.DeleteFunc(out[:], func(m point.Metric) bool { return len(m.Points) == 0 })
+}

@@ -1,0 +1,373 @@
+package telemetry
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	otelcodes "go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Span is one open span. The zero value is valid: every method does nothing.
+// Its methods may be called from any goroutine; after End they do nothing.
+type Span struct{ s *openSpan }
+
+// contextKey is the key under which a context holds its *openSpan.
+type contextKey struct{}
+
+// openSpan holds all that is known of a span until it ends, so that one that
+// began before telemetry was decided on is no different from others.
+type openSpan struct {
+	core   *core
+	kind   Kind
+	start  time.Time
+	parent *openSpan
+
+	// In the registry of open spans, guarded by the core's openMu.
+	prev, next *openSpan
+
+	mu     sync.Mutex
+	span   trace.Span // nil before the decision, and for a span that is kept back
+	held   bool       // kept back: it counts only if it is slow or fails
+	ended  bool
+	cut    bool
+	end    time.Time
+	failed bool
+	code   Code
+	attrs  []attribute.KeyValue
+	words  labels // the words a metric may want
+	ints   [4]intValue
+	nInts  int
+	names  []pendingName
+	events []spanEvent
+}
+
+type intValue struct {
+	key   IntKey
+	value int64
+}
+
+type pendingName struct {
+	key  NameKey
+	name UserName
+}
+
+type spanEvent struct {
+	name EventName
+	at   time.Time
+}
+
+// Bounds of one span (telemetry.md 4.4).
+const (
+	maxAttributes = 32
+	maxEvents     = 16
+	usualAttrs    = 8
+)
+
+// Begin opens a span below the one that ctx carries. Off, it returns ctx
+// unchanged and the zero Span.
+func (t Tel) Begin(ctx context.Context, k Kind) (context.Context, Span) {
+	c := t.core()
+	if c == nil {
+		return ctx, Span{}
+	}
+	parent, _ := ctx.Value(contextKey{}).(*openSpan)
+	s := c.begin(k, parent, time.Now())
+	if s == nil {
+		return ctx, Span{}
+	}
+	return context.WithValue(ctx, contextKey{}, s), Span{s}
+}
+
+// BeginInChild opens a span below the child's own, for what belongs to no request.
+func (t Tel) BeginInChild(k Kind) Span {
+	c := t.core()
+	if c == nil {
+		return Span{}
+	}
+	return Span{c.begin(k, c.child.Load(), time.Now())}
+}
+
+// Current is the span that ctx carries.
+func Current(ctx context.Context) Span {
+	s, _ := ctx.Value(contextKey{}).(*openSpan)
+	return Span{s}
+}
+
+// On reports whether anything is done with what is set: callers that would have
+// to compute a value ask first.
+func (s Span) On() bool { return s.s != nil }
+
+// Begin opens a span below s, for callers without a context at hand. Below the
+// zero Span there is none.
+func (s Span) Begin(k Kind) Span {
+	if s.s == nil {
+		return Span{}
+	}
+	return Span{s.s.core.begin(k, s.s, time.Now())}
+}
+
+// Into returns a context whose spans open below s.
+func (s Span) Into(ctx context.Context) context.Context {
+	if s.s == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, contextKey{}, s.s)
+}
+
+// Int sets a number.
+func (s Span) Int(k IntKey, v int64) {
+	if s.s == nil || k >= intKeyCount {
+		return
+	}
+	o := s.s
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.set(attribute.Int64(intKeys[k], v))
+	if !o.ended && o.nInts < len(o.ints) && countedInt(k) {
+		o.ints[o.nInts] = intValue{k, v}
+		o.nInts++
+	}
+}
+
+// Dur sets a duration, in whole milliseconds.
+func (s Span) Dur(k IntKey, d time.Duration) {
+	if s.s != nil {
+		s.Int(k, d.Milliseconds())
+	}
+}
+
+// Bool sets a yes or no.
+func (s Span) Bool(k BoolKey, v bool) {
+	if s.s == nil || k >= boolKeyCount {
+		return
+	}
+	s.s.mu.Lock()
+	defer s.s.mu.Unlock()
+	s.s.set(attribute.Bool(boolKeys[k], v))
+}
+
+// Str sets a word.
+func (s Span) Str(k EnumKey, v Word) {
+	if s.s == nil || k == keyNone || k >= enumKeyCount {
+		return
+	}
+	o := s.s
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.set(attribute.String(enumKeys[k], v.text()))
+	if !o.ended && countedWord(o.kind, k) {
+		o.words = o.words.with(k, v)
+	}
+}
+
+// Name sets a configured name or an id, as the user's setting allows.
+func (s Span) Name(k NameKey, n UserName) {
+	if s.s == nil || k >= nameKeyCount || n.value == "" {
+		return
+	}
+	o := s.s
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.ended && len(o.names) < maxAttributes {
+		o.names = append(o.names, pendingName{k, n})
+	}
+}
+
+// Event notes that something happened now.
+func (s Span) Event(e EventName) {
+	if s.s == nil || e >= eventNameCount {
+		return
+	}
+	o, at := s.s, time.Now()
+	o.mu.Lock()
+	live := !o.ended && len(o.events) < maxEvents
+	if live {
+		o.events = append(o.events, spanEvent{e, at})
+	}
+	o.mu.Unlock()
+	if !live {
+		return
+	}
+	o.core.slow.countEvent(o, e, at)
+	if kinds[o.kind].now {
+		o.core.progress(o, e, at)
+	}
+}
+
+// Fail marks the span with a closed error word.
+func (s Span) Fail(c Code) {
+	if s.s == nil {
+		return
+	}
+	s.s.mu.Lock()
+	defer s.s.mu.Unlock()
+	if !s.s.ended {
+		s.s.failed, s.s.code = true, c
+	}
+}
+
+// End closes the span; further calls do nothing.
+func (s Span) End() {
+	if s.s != nil {
+		s.s.finish(time.Now(), false)
+	}
+}
+
+// set keeps the last value of a key. Needs mu.
+func (o *openSpan) set(kv attribute.KeyValue) {
+	if o.ended {
+		return
+	}
+	for i := range o.attrs {
+		if o.attrs[i].Key == kv.Key {
+			o.attrs[i] = kv
+			return
+		}
+	}
+	if len(o.attrs) >= maxAttributes {
+		o.core.drop(dropCap)
+		return
+	}
+	if o.attrs == nil {
+		o.attrs = make([]attribute.KeyValue, 0, usualAttrs)
+	}
+	o.attrs = append(o.attrs, kv)
+}
+
+// finish ends the span and counts it.
+func (o *openSpan) finish(now time.Time, cut bool) {
+	o.mu.Lock()
+	if o.ended {
+		o.mu.Unlock()
+		return
+	}
+	o.ended, o.end, o.cut = true, now, cut
+	span, held := o.span, o.held
+	o.mu.Unlock()
+	o.core.leave(o)
+	if o.kind == SpanChild {
+		o.totals()
+	}
+	if !cut && (!held || o.kind == SpanSessionAppend) {
+		o.core.slow.countSpan(o)
+	}
+	switch {
+	case span != nil:
+		o.export(span)
+	case !held:
+	case o.failed || now.Sub(o.start) > heldFor(o.kind):
+		o.core.late(o)
+	case o.kind == SpanSessionAppend:
+		o.core.drop(dropCap)
+	}
+}
+
+// Spans that are kept back: appends beyond the cap, unless they are slow, and
+// stalls that were none.
+const (
+	slowAppend = 100 * time.Millisecond
+	realStall  = 20 * time.Millisecond
+)
+
+func heldFor(k Kind) time.Duration {
+	if k == SpanOutputStall {
+		return realStall
+	}
+	return slowAppend
+}
+
+// totals are what the child's own span says at its end.
+func (o *openSpan) totals() {
+	c := o.core
+	in, out := c.hot.totals()
+	for _, v := range [...]intValue{{KeyRequests, c.requests.Load()}, {KeyRuns, c.runs.Load()}, {KeyFramesIn, int64(in)}, {KeyFramesOut, int64(out)}} {
+		o.attrs = append(o.attrs, attribute.Int64(intKeys[v.key], v.value))
+	}
+}
+
+// export hands the ended span to OpenTelemetry.
+func (o *openSpan) export(span trace.Span) {
+	o.resolve()
+	span.SetAttributes(o.attrs...)
+	span.SetAttributes(fixed(o.kind)...)
+	if name := o.name(); name != kinds[o.kind].name {
+		span.SetName(name)
+	}
+	for _, e := range o.events {
+		span.AddEvent(eventNames[e.name], trace.WithTimestamp(o.core.clock(e.at)))
+	}
+	o.status(span)
+	span.End(trace.WithTimestamp(o.core.clock(o.end)))
+}
+
+// status follows telemetry.md 4.4: a condition that the client made is no error
+// of ours, and a cancellation is none at all. A description is never set.
+func (o *openSpan) status(span trace.Span) {
+	if o.cut {
+		span.SetAttributes(attribute.Bool(keySpanCut, true))
+		span.SetStatus(otelcodes.Error, "")
+	}
+	if !o.failed {
+		return
+	}
+	text := o.code.text()
+	span.SetAttributes(attribute.String(keyErrorType, text))
+	if o.kind == SpanRequest {
+		span.SetAttributes(attribute.String(keyRPCStatus, text))
+	}
+	if o.kind == SpanRequest && !o.code.serverFault() || text == "cancelled" || text == "operation_cancelled" || text == "startup_cancelled" {
+		return
+	}
+	span.SetStatus(otelcodes.Error, "")
+}
+
+// resolve turns names into attributes, as soon as it is known how.
+func (o *openSpan) resolve() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, n := range o.names {
+		if text := o.core.nameText(n.name); text != "" && len(o.attrs) < maxAttributes {
+			o.attrs = append(o.attrs, attribute.String(nameKeys[n.key], text))
+		}
+	}
+	o.names = nil
+}
+
+// name is the kind's name, with the word or model that belongs to it.
+func (o *openSpan) name() string {
+	info := &kinds[o.kind]
+	key := attribute.Key(enumKeys[info.tail])
+	if o.kind == SpanChat {
+		key = attribute.Key(nameKeys[KeyModel])
+	}
+	if key == "" {
+		return info.name
+	}
+	for _, kv := range o.attrs {
+		if kv.Key == key {
+			if info.only {
+				return kv.Value.AsString()
+			}
+			return info.name + " " + kv.Value.AsString()
+		}
+	}
+	return info.name
+}
+
+// fixed are the attributes that every span of a kind has.
+func fixed(k Kind) []attribute.KeyValue {
+	switch k {
+	case SpanRequest:
+		return []attribute.KeyValue{attribute.String(keyRPCSystem, rpcSystem)}
+	case SpanRun:
+		return []attribute.KeyValue{attribute.String(keyOperation, "invoke_agent"), attribute.String(keyAgentName, serviceName)}
+	case SpanChat:
+		return []attribute.KeyValue{attribute.String(keyOperation, "chat"), attribute.Bool(keyStream, true)}
+	case SpanExecuteTool:
+		return []attribute.KeyValue{attribute.String(keyOperation, "execute_tool"), attribute.String(keyToolType, "function")}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package telemetry
+
+import (
+	"encoding/json"
+	"os"
+	"time"
+
+	"magicode/telemetry/config"
+	"magicode/telemetry/rawfile"
+)
+
+const statusName = "telemetry-status.json"
+
+// statusFile tells a host or a user, who read it, which sinks are on and what
+// was wrong (telemetry.md 2.5). The server never reads it.
+type statusFile struct {
+	dir     int
+	isOpen  bool
+	started time.Time
+}
+
+type statusDocument struct {
+	Version    int                   `json:"version"`
+	PID        int                   `json:"pid"`
+	InstanceID string                `json:"instance_id"`
+	Started    string                `json:"started"`
+	Updated    string                `json:"updated"`
+	State      string                `json:"state"`
+	Capture    string                `json:"capture,omitempty"`
+	Exit       *statusExit           `json:"exit,omitempty"`
+	Sinks      map[string]statusSink `json:"sinks"`
+	Problems   []config.Problem      `json:"problems"`
+}
+
+type statusExit struct {
+	Code     int    `json:"code"`
+	Reason   string `json:"reason"`
+	Detached bool   `json:"detached"`
+}
+
+type statusSink struct {
+	State   sinkState `json:"state"`
+	Bytes   int64     `json:"bytes,omitempty"`
+	Dropped uint64    `json:"dropped"`
+}
+
+func (s *statusFile) open(c *core, d *decision) {
+	s.started = c.began
+	if d.id.StateDir == "" {
+		return
+	}
+	dir, err := rawfile.OpenDir(d.id.StateDir, false, rawfile.OwnerOnly)
+	s.dir, s.isOpen = dir, err == nil
+}
+
+// report writes the status of a child that lives.
+func (j *journal) report() { j.status.write(j, "on", nil) }
+
+// exit writes the last status.
+func (s *statusFile) exit(j *journal, e exitState) {
+	s.write(j, "closed", &statusExit{Code: e.code, Reason: e.reason.text(), Detached: e.detached})
+	s.close()
+}
+
+func (s *statusFile) close() {
+	if s.isOpen {
+		rawfile.Close(s.dir)
+		s.isOpen = false
+	}
+}
+
+func (s *statusFile) write(j *journal, state string, exit *statusExit) {
+	if !s.isOpen {
+		return
+	}
+	file := statusSink{State: j.file.state, Dropped: j.core.dropped()}
+	if j.file.on() {
+		j.written = j.file.capture.Size()
+	}
+	file.Bytes = j.written
+	prom := sinkOff
+	if j.prom.on() {
+		prom = sinkOn
+	}
+	problems := append(append([]config.Problem{}, j.d.config.Problems...), j.file.problems...)
+	doc := statusDocument{
+		Version: 1, PID: os.Getpid(), InstanceID: j.d.id.InstanceID, State: state, Capture: j.file.stem, Exit: exit,
+		Started: s.started.UTC().Format(time.RFC3339), Updated: time.Now().UTC().Format(time.RFC3339),
+		Sinks:    map[string]statusSink{"file": file, "otlp": {State: sinkOff}, "prometheus": {State: prom}},
+		Problems: append(problems, j.prom.problems...),
+	}
+	data, err := json.Marshal(doc)
+	if err == nil {
+		_ = rawfile.Replace(s.dir, statusName, append(data, '\n'), 0o600) // it is about telemetry's failures and must not be one
+	}
+}
+
+// refused tells that telemetry was asked for and that nothing came of it.
+func refused(c *core, cfg config.Config, id Identity) {
+	j := newJournal(c, &decision{config: cfg, id: id})
+	j.file.state = sinkOff
+	j.status.open(c, j.d)
+	j.status.write(j, "off", nil)
+	j.status.close()
+}
