@@ -57,6 +57,7 @@ type Writer struct {
 	n     int
 
 	stalled bool // the goroutine runs
+	stall   telemetry.Span
 	err     error
 	wg      sync.WaitGroup
 }
@@ -123,6 +124,8 @@ func (w *Writer) Flush() {
 	}
 	w.stamp(time.Now())
 	w.stalled = true
+	w.stall = w.tel.BeginInChild(telemetry.SpanOutputStall)
+	w.stall.Int(telemetry.KeyOutputPending, int64(w.n))
 	w.wg.Go(w.drain)
 }
 
@@ -166,6 +169,25 @@ func (w *Writer) drain() {
 		}
 	}
 	w.stalled = false
+	w.endStall()
+}
+
+// endStall tells telemetry how a stall ended.
+func (w *Writer) endStall() {
+	if !w.stall.On() {
+		return
+	}
+	outcome := "drained"
+	switch {
+	case errors.Is(w.err, ErrDeadline):
+		outcome = "deadline"
+	case errors.Is(w.err, ErrOverflow), errors.Is(w.err, ErrFrameBound):
+		outcome = "overflow"
+	case w.err != nil:
+		outcome = "broken"
+	}
+	w.stall.Str(telemetry.KeyOutputOutcome, telemetry.WordOf(outcome))
+	w.stall.End()
 }
 
 // writeOldest waits until the oldest frame is written, without the lock.

@@ -11,6 +11,7 @@ import (
 	"magicode/internal/provider"
 	"magicode/internal/redact"
 	"magicode/internal/session"
+	"magicode/telemetry"
 )
 
 // Compaction replaces the session's context by a summary of it (runner.md 27).
@@ -38,6 +39,16 @@ type Rotation interface {
 
 // errSummary: the model gave no summary.
 var errSummary = errors.New("the compaction gave an empty summary")
+
+func (r *run) observedPreflight(ctx context.Context) error {
+	ctx, span := r.Tel.Begin(ctx, telemetry.SpanRunPreflight)
+	defer span.End()
+	err := r.preflight(ctx)
+	if errors.Is(err, ErrTooLarge) {
+		span.Fail(telemetry.CodeOf("prompt_too_long"))
+	}
+	return err
+}
 
 // preflight compacts before the first request when that does not fit. The
 // input is stored and acknowledged already; it is carried over (decision 30).
@@ -107,6 +118,8 @@ func (r *run) compact(ctx context.Context, carry int, guidance string) error {
 	if err := r.closeSegment(ctx); err != nil {
 		return err
 	}
+	ctx, span := r.compacting(ctx, carry)
+	defer span.End()
 	r.compactions++
 	path := Path("compaction/" + strconv.Itoa(r.compactions))
 	if err := r.rec.write(session.Ordered); err != nil {
@@ -116,6 +129,11 @@ func (r *run) compact(ctx context.Context, carry int, guidance string) error {
 		return err
 	}
 	committed, err := r.summarise(ctx, carry, guidance)
+	if err != nil {
+		span.Fail(0)
+	} else if span.On() {
+		span.Int(telemetry.KeyTokensAfter, int64(r.project()))
+	}
 	if e := r.finishActivity(r.rec.ctx, path, err == nil); err == nil {
 		err = e
 	}

@@ -9,6 +9,7 @@ import (
 	"magicode/internal/redact"
 	"magicode/internal/session"
 	"magicode/internal/tool"
+	"magicode/telemetry"
 )
 
 // origin says where a call comes from: the scope of its activity, the records
@@ -42,6 +43,14 @@ func (o origin) stamp(payload map[string]any) map[string]any {
 // effect, the activity, the guard, the tool, the result's record, the end of
 // the activity. An error ends the run.
 func (r *run) call(ctx context.Context, o origin, c provider.Call) (tool.Result, error) {
+	ctx, span := r.Tel.Begin(ctx, telemetry.SpanExecuteTool)
+	defer span.End()
+	res, err := r.observedCall(ctx, o, c)
+	r.called(ctx, span, o, c.Name, res, err)
+	return res, err
+}
+
+func (r *run) observedCall(ctx context.Context, o origin, c provider.Call) (tool.Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return tool.Result{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"magicode/internal/provider"
 	"magicode/internal/redact"
 	"magicode/internal/session"
+	"magicode/telemetry"
 )
 
 // run is the state of one run. One goroutine drives it; only text has a lock
@@ -21,6 +22,7 @@ type run struct {
 	turn  []provider.Item // this turn's items after the input
 
 	sequence   int // of the next request
+	toolCalls  int
 	usage      provider.Usage
 	ids        map[string]bool // call ids used in this turn
 	activities map[Path]bool
@@ -58,8 +60,9 @@ const (
 func Run(ctx context.Context, cfg Config, input string) Result {
 	r := &run{Config: cfg, input: input, ids: make(map[string]bool), activities: make(map[Path]bool)}
 	r.rec = &recorder{dst: cfg.Recorder, ctx: context.WithoutCancel(ctx)}
-	r.text = &textOut{rec: r.rec, sink: cfg.Sink, limits: cfg.Limits}
+	r.text = &textOut{rec: r.rec, sink: cfg.Sink, limits: cfg.Limits, tel: cfg.Tel}
 	defer r.text.stop()
+	defer func() { r.accounted(telemetry.Current(ctx)) }()
 	r.Env.ContextUsage = r.contextUsage
 
 	if err := r.admit(); err != nil {
@@ -96,7 +99,7 @@ func (r *run) background(ctx context.Context) (wait func()) {
 
 // outer decides what the inner loop's end means.
 func (r *run) outer(ctx context.Context) error {
-	if err := r.preflight(ctx); err != nil {
+	if err := r.observedPreflight(ctx); err != nil {
 		return err
 	}
 	for {

@@ -9,6 +9,7 @@ import (
 
 	"magicode/internal/redact"
 	"magicode/internal/session"
+	"magicode/telemetry"
 )
 
 // textOut carries assistant text to the sink and into the file: sanitised and
@@ -17,6 +18,7 @@ type textOut struct {
 	rec    *recorder
 	sink   Sink
 	limits Limits
+	tel    telemetry.Tel
 
 	mu       sync.Mutex
 	open     *segment
@@ -164,6 +166,9 @@ func (t *textOut) close(stored bool) (closed, bool) {
 		s.unsaved.WriteString(s.stream.Write(tail))
 	}
 	t.open = nil
+	if s.waiting != "" {
+		t.tel.DeltaDropped() // reconciliation follows at once (decision 31)
+	}
 	out := closed{index: s.index, raw: s.raw.String(), text: s.stream.Text()}
 	if stored {
 		t.store(s, s.unsaved.String()+s.stream.Rest())
@@ -186,6 +191,13 @@ func (t *textOut) all() string {
 		return t.open.stream.Text()
 	}
 	return t.earlier.String() + "\n\n" + t.open.stream.Text()
+}
+
+// totals are the segments so far and the bytes of their text.
+func (t *textOut) totals() (segments, bytes int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.segments, t.bytes
 }
 
 // stop disarms the timers.

@@ -32,6 +32,7 @@ func (a *attempt) run(parent context.Context) (*failure, error) {
 	}
 	ctx, span := a.engine.Tel.Begin(parent, telemetry.SpanProviderAttempt)
 	defer span.End()
+	span.Int(telemetry.KeyAttempt, int64(a.number))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	fail, err := a.exchange(ctx, cancel)
@@ -40,7 +41,7 @@ func (a *attempt) run(parent context.Context) (*failure, error) {
 		return nil, context.Cause(parent)
 	}
 	if err == nil && fail != nil {
-		span.Fail(telemetry.CodeOf(word(fail.err)))
+		span.Fail(telemetry.CodeOf(ErrorType(fail.err)))
 	}
 	return fail, err
 }
@@ -51,6 +52,8 @@ func (a *attempt) exchange(ctx context.Context, cancel context.CancelCauseFunc) 
 		return fail, nil
 	}
 	defer resp.Body.Close()
+	telemetry.Current(ctx).Event(telemetry.EventHeaders)
+	telemetry.Current(ctx).Int(telemetry.KeyHTTPStatus, int64(resp.StatusCode))
 	a.requestID = resp.Header.Get("X-Request-Id")
 	if a.call.OnHeader != nil {
 		a.call.OnHeader(resp.Header)
@@ -141,8 +144,8 @@ func (a *attempt) readError(ctx context.Context, cancel context.CancelCauseFunc,
 	return buf[:min(n, len(buf)-1)], n == len(buf), nil
 }
 
-// word is the error type of telemetry.md 4.3.
-func word(e *provider.Error) string {
+// ErrorType is the error.type of a failed generation (telemetry.md 4.3).
+func ErrorType(e *provider.Error) string {
 	switch {
 	case e.Kind == provider.ErrHTTPStatus:
 		return strconv.Itoa(e.Status)
@@ -156,7 +159,7 @@ func word(e *provider.Error) string {
 		return "timeout"
 	case e.Kind == provider.ErrStreamTerminal:
 		return "stream_terminal"
-	case e.Kind == provider.ErrStreamFailed:
+	case e.Kind == provider.ErrStreamFailed, e.Kind == provider.ErrIncomplete:
 		return "stream_incomplete"
 	}
 	return "_OTHER"

@@ -107,7 +107,7 @@ func (e *Engine) Do(ctx context.Context, c Call, emit func(provider.Event) error
 		if !again {
 			return prefixed(fail.final(), n)
 		}
-		if err := e.pause(ctx, wait); err != nil {
+		if err := e.pause(ctx, fail, n, wait); err != nil {
 			return err
 		}
 	}
@@ -230,9 +230,14 @@ func (e *Engine) spread(d time.Duration) time.Duration {
 }
 
 // pause waits between attempts; the context ends it at once.
-func (e *Engine) pause(ctx context.Context, d time.Duration) error {
+func (e *Engine) pause(ctx context.Context, f *failure, n int, d time.Duration) error {
 	ctx, span := e.Tel.Begin(ctx, telemetry.SpanProviderRetryWait)
 	defer span.End()
+	if span.On() {
+		span.Int(telemetry.KeyAttempt, int64(n))
+		span.Dur(telemetry.KeyRetryWaitMS, d)
+		span.Str(telemetry.KeyRetryReason, telemetry.WordOf(retryReason(f)))
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -241,6 +246,17 @@ func (e *Engine) pause(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// retryReason is telemetry's word for why there is another attempt.
+func retryReason(f *failure) string {
+	if f.limited {
+		return "rate_limit"
+	}
+	if t := ErrorType(f.err); t == "transport" || t == "stream_incomplete" || t == "no_progress" {
+		return t
+	}
+	return ""
 }
 
 // asFailure turns an error of a parser into a failure.

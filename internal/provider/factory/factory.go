@@ -13,6 +13,7 @@ import (
 	"magicode/internal/provider/codex"
 	"magicode/internal/provider/exchange"
 	"magicode/internal/provider/openai"
+	"magicode/telemetry"
 )
 
 var (
@@ -98,6 +99,9 @@ func (f *Factory) Make(ctx context.Context, sel provider.Selection, purpose prov
 		return nil, fmt.Errorf("provider %q: %w", sel.Provider, err)
 	}
 	s := &shaped{inner: inner, purpose: purpose, id: sel.Provider}
+	if f.config.Engine != nil {
+		s.tel = f.config.Engine.Tel
+	}
 	if f.config.Levels != nil {
 		s.levels = f.config.Levels(sel.Provider, sel.Model)
 	}
@@ -185,6 +189,7 @@ type shaped struct {
 	id        string
 	levels    []provider.Level
 	maxOutput int
+	tel       telemetry.Tel
 }
 
 // Tier is the service tier that requests ask for, or "". The runner may ask for
@@ -215,5 +220,8 @@ func (s *shaped) Stream(ctx context.Context, req provider.Request, emit func(pro
 	if req.MaxOutputTokens == 0 {
 		req.MaxOutputTokens = s.maxOutput
 	}
-	return s.inner.Stream(ctx, req, emit)
+	ctx, chat := s.chat(ctx, &req)
+	err := s.inner.Stream(ctx, req, chat.seen(emit))
+	chat.ended(ctx, err)
+	return err
 }

@@ -1,0 +1,72 @@
+package runner
+
+import (
+	"context"
+	"errors"
+
+	"magicode/internal/tool"
+	"magicode/telemetry"
+)
+
+// called describes a call to telemetry: which tool, where it was called from,
+// and how it ended; never with what.
+func (r *run) called(ctx context.Context, span telemetry.Span, o origin, name string, res tool.Result, err error) {
+	r.toolCalls++
+	if !span.On() {
+		return
+	}
+	from := "direct"
+	if o.parent != "" {
+		from = "code_mode"
+	}
+	span.Str(telemetry.KeyTool, telemetry.WordOf(name))
+	span.Int(telemetry.KeyToolSeq, int64(r.toolCalls))
+	span.Str(telemetry.KeyToolOrigin, telemetry.WordOf(from))
+	span.Int(telemetry.KeyToolOutputBytes, int64(len(res.Content)))
+	outcome := "ok"
+	switch {
+	case errors.Is(err, ErrDenied):
+		outcome = "denied"
+	case ctx.Err() != nil:
+		outcome = "cancelled"
+	case err != nil || !res.Success:
+		outcome = "error"
+		span.Fail(telemetry.CodeOf("tool_error"))
+	}
+	span.Str(telemetry.KeyToolOutcome, telemetry.WordOf(outcome))
+}
+
+// accounted gives the run's span what the run has come to.
+func (r *run) accounted(span telemetry.Span) {
+	if !span.On() {
+		return
+	}
+	span.Int(telemetry.KeyRunInferenceCalls, int64(r.sequence))
+	span.Int(telemetry.KeyRunToolCalls, int64(r.toolCalls))
+	segments, bytes := r.text.totals()
+	span.Int(telemetry.KeyRunSegments, int64(segments))
+	span.Int(telemetry.KeyRunContentBytes, int64(bytes))
+	for key, n := range map[telemetry.IntKey]*int64{telemetry.KeyInputTokens: r.usage.Input, telemetry.KeyOutputTokens: r.usage.Output} {
+		if n != nil {
+			span.Int(key, *n)
+		}
+	}
+}
+
+// compacting opens the span of a compaction; place is why there is one.
+func (r *run) compacting(ctx context.Context, carry int) (context.Context, telemetry.Span) {
+	ctx, span := r.Tel.Begin(ctx, telemetry.SpanCompaction)
+	if !span.On() {
+		return ctx, span
+	}
+	place := "stream"
+	switch {
+	case carry > 0:
+		place = "preflight"
+	case r.finalText != "":
+		place = "turn_end"
+	}
+	span.Str(telemetry.KeyCompactionPlace, telemetry.WordOf(place))
+	span.Int(telemetry.KeyTokensBefore, int64(r.project()))
+	return ctx, span
+}
