@@ -1,0 +1,344 @@
+package observed
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWireIsTheSame(t *testing.T) {
+	w := newWorld(t)
+	plain := w.converse(t)
+	if made := files(t, w.home); len(made) != 0 {
+		t.Errorf("off, there are files: %v", made)
+	}
+	prom := filepath.Join(t.TempDir(), "m.prom")
+	full := w.converse(t, "MC_TELEMETRY=file,prom", "MC_TELEMETRY_PROM="+prom)
+	if diff := cmp.Diff(masked(plain.frames), masked(full.frames)); diff != "" {
+		t.Errorf("frames differ (-off +on):\n%s", diff)
+	}
+	for _, x := range []talk{plain, full} {
+		if x.stderr != "" || x.exit != 0 {
+			t.Errorf("exit %d, stderr %q", x.exit, x.stderr)
+		}
+	}
+}
+
+// TestNoContentLeaks looks for every canary in every form in every file.
+func TestNoContentLeaks(t *testing.T) {
+	w := newWorld(t)
+	dir := t.TempDir()
+	w.converse(t, "MC_TELEMETRY=file,prom", "MC_TELEMETRY_PROM="+filepath.Join(dir, "m.prom"))
+	made := files(t, w.home)
+	for name, text := range files(t, dir) {
+		made[name] = text
+	}
+	if len(made) < 6 {
+		t.Fatalf("only %d files were made", len(made))
+	}
+	for name, text := range made {
+		if strings.HasSuffix(name, ".salt") || strings.HasSuffix(name, ".lock") {
+			continue
+		}
+		lower := strings.ToLower(text)
+		for _, c := range canaries() {
+			for _, form := range []string{c, base64.StdEncoding.EncodeToString([]byte(c))[:12], hex.EncodeToString([]byte(c))} {
+				if strings.Contains(lower, strings.ToLower(form)) {
+					t.Errorf("%s holds %s", name, form)
+				}
+			}
+		}
+		if strings.Contains(text, w.home) {
+			t.Errorf("%s holds a path", name)
+		}
+	}
+}
+
+// span is a line of the traces file.
+type span struct {
+	Name, TraceID, SpanID, ParentSpanID string
+	Attributes                          []struct {
+		Key   string
+		Value map[string]any
+	}
+	Events []struct{ Name string }
+	Status struct{ Code int }
+}
+
+func (s span) get(key string) any {
+	for _, a := range s.Attributes {
+		if a.Key == key {
+			for _, v := range a.Value {
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+func spans(t *testing.T, w *world) []span {
+	t.Helper()
+	var out []span
+	for name, text := range files(t, w.home) {
+		if !strings.Contains(name, ".traces.") {
+			continue
+		}
+		for line := range strings.Lines(text) {
+			var doc struct {
+				ResourceSpans []struct{ ScopeSpans []struct{ Spans []span } }
+			}
+			if err := json.Unmarshal([]byte(line), &doc); err != nil {
+				t.Fatalf("%s: %v in %s", name, err, line)
+			}
+			out = append(out, doc.ResourceSpans[0].ScopeSpans[0].Spans...)
+		}
+	}
+	return out
+}
+
+// tree prints spans below their parents.
+func tree(all []span) []string {
+	names := map[string]string{}
+	for _, s := range all {
+		names[s.SpanID] = s.Name
+	}
+	var out []string
+	for _, s := range all {
+		if s.Name == "magi.history.fingerprint" {
+			continue // only where the file had not rested yet
+		}
+		line := s.Name + " < " + names[s.ParentSpanID]
+		if !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestSpanTree(t *testing.T) {
+	w := newWorld(t)
+	w.converse(t, "MC_TELEMETRY=file")
+	all := spans(t, w)
+	var model string
+	for _, s := range all {
+		if strings.HasPrefix(s.Name, "chat ") {
+			model = s.Name
+		}
+	}
+	if len(model) != len("chat ")+12 {
+		t.Errorf("the custom model is %q, not hashed", model)
+	}
+	got := tree(all)
+	for i := range got {
+		got[i] = strings.ReplaceAll(got[i], model, "chat M")
+	}
+	want := []string{
+		"approval.answer < magi.child",
+		"chat M < invoke_agent magi-code",
+		"execute_tool bash < invoke_agent magi-code",
+		"execute_tool read < invoke_agent magi-code",
+		"history.page < magi.child",
+		"initialize < magi.child",
+		"invoke_agent magi-code < ",
+		"magi.approval.wait < execute_tool bash",
+		"magi.child < ",
+		"magi.cleanup < magi.child",
+		"magi.cleanup.drain < magi.cleanup",
+		"magi.cleanup.lease < magi.cleanup",
+		"magi.history.page < magi.session.work",
+		"magi.history.project < invoke_agent magi-code",
+		"magi.history.project < magi.session.work",
+		"magi.provider.attempt < chat M",
+		"magi.run.preflight < invoke_agent magi-code",
+		"magi.run.prepare < invoke_agent magi-code",
+		"magi.run.validate < invoke_agent magi-code",
+		"magi.session.append < invoke_agent magi-code",
+		"magi.session.lease < magi.session.work",
+		"magi.session.work < history.page",
+		"magi.session.work < session.create",
+		"magi.startup < initialize",
+		"magi.startup.instructions < magi.startup",
+		"magi.startup.profiles < magi.startup",
+		"magi.startup.readiness < magi.startup",
+		"magi.startup.settings < magi.startup",
+		"magi.startup.skills < magi.startup",
+		"session.create < magi.child",
+		"shutdown < magi.child",
+		"turn.start < magi.child",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tree (-want +got):\n%s", diff)
+	}
+	for _, s := range all {
+		switch s.Name {
+		case "magi.child":
+			if s.get("process.exit.code") != "0" || s.get("magi.exit.reason") != "shutdown" || s.get("magi.runs") != "1" || s.Status.Code != 0 {
+				t.Errorf("child: %+v", s)
+			}
+		case "invoke_agent magi-code":
+			if s.get("magi.run.outcome") != "completed" || s.get("magi.run.persistence") != "durable" || s.get("magi.run.tool_calls") != "2" ||
+				s.get("magi.run.inference_calls") != "3" || len(s.Events) != 2 {
+				t.Errorf("run: %+v", s)
+			}
+		case "magi.approval.wait":
+			if s.get("magi.approval.outcome") != "allow" {
+				t.Errorf("approval: %+v", s)
+			}
+		}
+	}
+}
+
+// TestFilesArePrivate holds modes and the last line of the log.
+func TestFilesArePrivate(t *testing.T) {
+	w := newWorld(t)
+	w.converse(t, "MC_TELEMETRY=file")
+	dir := filepath.Join(w.home, "state", "telemetry")
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 3 {
+		t.Fatalf("%v, %v", entries, err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", e.Name(), info.Mode(), err)
+		}
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("folder: %v %v", info.Mode(), err)
+	}
+	for name, text := range files(t, w.home) {
+		if strings.Contains(name, ".logs.") {
+			lines := strings.Split(strings.TrimSpace(text), "\n")
+			if last := lines[len(lines)-1]; !strings.Contains(last, `"eventName":"magi.exit"`) {
+				t.Errorf("last record: %s", last)
+			}
+		}
+	}
+	var status struct {
+		State string
+		Exit  struct{ Code int }
+		Sinks map[string]struct{ State string }
+	}
+	b, err := os.ReadFile(filepath.Join(w.home, "state", "telemetry-status.json"))
+	if err != nil || json.Unmarshal(b, &status) != nil || status.State != "closed" {
+		t.Errorf("status %s: %v", b, err)
+	}
+}
+
+// TestBrokenSettingsChangeNothing: no value of telemetry fails a start.
+func TestBrokenSettingsChangeNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many children")
+	}
+	w := newWorld(t)
+	want := w.greet(t)
+	for _, v := range brokenValues() {
+		w.settings["telemetry"] = v
+		if diff := cmp.Diff(want, w.greet(t)); diff != "" {
+			t.Errorf("%v: %s", v, diff)
+		}
+	}
+}
+
+func brokenValues() []any {
+	object := func(kv ...any) map[string]any {
+		m := map[string]any{"enabled": true}
+		for i := 0; i < len(kv); i += 2 {
+			m[kv[i].(string)] = kv[i+1]
+		}
+		return m
+	}
+	out := []any{nil, true, 5, 1.5, "on", []any{}, []any{1}, map[string]any{}, map[string]any{"enabled": "yes"}, map[string]any{"enabled": 1},
+		map[string]any{"unknown": 1}, map[string]any{"enabled\x1ffile": true}, object(), object("names", "loud"), object("names", 5),
+		object("metrics_interval_s", 1), object("metrics_interval_s", "10"), object("shutdown_ms", -1), object("shutdown_ms", 1e9),
+		object("link_parent", "1")}
+	for _, sink := range []string{"file", "otlp", "prometheus"} {
+		out = append(out, object(sink, 5), object(sink, nil), object(sink, map[string]any{"enabled": "x"}), object(sink, map[string]any{"enabled": true, "x": 1}))
+	}
+	return append(out,
+		object("file", map[string]any{"enabled": true, "dir": "relative"}), object("file", map[string]any{"enabled": true, "dir": "/does/not/exist"}),
+		object("file", map[string]any{"enabled": true, "max_mb": 1}), object("file", map[string]any{"enabled": true, "total_mb": 4}),
+		object("file", map[string]any{"enabled": true, "runtime_trace": "maybe"}), object("otlp", map[string]any{"enabled": true, "endpoint": "ftp://x"}),
+		object("prometheus", map[string]any{"enabled": true, "path": "x.prom"}), object("prometheus", map[string]any{"enabled": true, "path": "/dev/null"}),
+		object("prometheus", map[string]any{"enabled": true, "path": "/no/such/folder/x.prom", "mode": "0777"}))
+}
+
+// greet only starts and stops.
+func (w *world) greet(t *testing.T, env ...string) []string {
+	t.Helper()
+	c := w.start(t, env...)
+	if _, err := c.Initialize(t.Context()); err != nil {
+		t.Errorf("initialize: %v", err)
+	}
+	_ = c.Shutdown(t.Context())
+	said := c.end(t)
+	if said.stderr != "" || said.exit != 0 {
+		t.Errorf("exit %d, stderr %q", said.exit, said.stderr)
+	}
+	return masked(said.frames)
+}
+
+// TestUnadmittedChildLeavesNothing: without an admitted initialize there is no effect.
+func TestUnadmittedChildLeavesNothing(t *testing.T) {
+	w := newWorld(t)
+	c := w.start(t, "MC_TELEMETRY=file")
+	if _, err := c.Initialize(t.Context(), "no.such.capability"); err == nil {
+		t.Error("an unknown capability was admitted")
+	}
+	_ = c.CloseInput()
+	c.end(t)
+	entries, err := os.ReadDir(w.home)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// TestProjectAndOTELAloneStartNothing: neither a cloned repository nor the
+// standard variables turn anything on.
+func TestProjectAndOTELAloneStartNothing(t *testing.T) {
+	w := newWorld(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	called := make(chan struct{}, 1)
+	go func() {
+		if conn, err := l.Accept(); err == nil {
+			called <- struct{}{}
+			_ = conn.Close()
+		}
+	}()
+	folder := filepath.Join(w.work, ".magi-code")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(folder, "settings.json"), `{"schema_version":2,"telemetry":{"enabled":true,"file":{"enabled":true}}}`)
+	url := "http://" + l.Addr().String()
+	w.converse(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+url, "OTEL_TRACES_EXPORTER=console", "OTEL_EXPORTER_OTLP_HEADERS=%zz="+canaryKey)
+	if made := files(t, w.home); len(made) != 0 {
+		t.Errorf("files: %v", made)
+	}
+	select {
+	case <-called:
+		t.Error("the endpoint was called")
+	default:
+	}
+	// A kill switch beats everything.
+	w.settings["telemetry"] = map[string]any{"enabled": true, "file": map[string]any{"enabled": true}}
+	for _, env := range []string{"MC_TELEMETRY=off", "MC_TELEMETRY=0", "OTEL_SDK_DISABLED=true"} {
+		w.greet(t, env)
+		if made := files(t, w.home); len(made) != 0 {
+			t.Errorf("%s: files: %v", env, made)
+		}
+	}
+}
