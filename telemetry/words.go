@@ -18,8 +18,8 @@ var words = [...]string{
 	"metadata_failed", "minimal", "no_progress", "none", "not_started", "not_written", "off", "ok", "open", "openai", "openai-codex",
 	"output_broken", "output_deadline", "output_overflow", "overflow", "page", "pipe", "preflight", "profiles", "prompt_too_long",
 	"protocol_mismatch", "provider", "rate_limit", "read", "readiness", "request_limit", "responses", "rolled_back", "session",
-	"session.create", "session.open", "session_join", "settings", "shutdown", "signal", "skills", "startup", "startup_join", "status",
-	"stale", "stop", "stream", "stream_incomplete", "subagent", "subagents", "summary", "tcp", "timeout", "title", "tool", "tool_calls", "total",
+	"session.create", "session.open", "session_join", "settings", "shutdown", "signal", "skills", "stale", "startup", "startup_join", "status",
+	"stop", "stream", "stream_incomplete", "subagent", "subagents", "summary", "tcp", "timeout", "title", "tool", "tool_calls", "total",
 	"transport", "turn", "turn.cancel", "turn.start", "turn_end", "turn_join", "uncertain", "undelivered", "usage", "view_image", "web",
 	"write", "writer", "xhigh",
 }

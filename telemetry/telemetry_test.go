@@ -1,0 +1,441 @@
+package telemetry
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"magicode/pkg/localagent"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// stateDir is a state folder such as a startup leaves behind.
+func stateDir(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "state")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+const instance = "6f1c5f0e-0000-4000-8000-000000000001"
+
+// started returns a handle that writes a capture.
+func started(t *testing.T, environ ...string) (Tel, string) {
+	t.Helper()
+	dir := stateDir(t)
+	tel := New(append([]string{"MC_TELEMETRY=file"}, environ...), time.Now())
+	tel.Start(nil, Identity{InstanceID: instance, StateDir: dir, Version: "1"})
+	return tel, dir
+}
+
+// stop ends it and returns its files by signal.
+func stop(t *testing.T, tel Tel, dir string) map[string]string {
+	t.Helper()
+	d := tel.core().decided.Load()
+	tel.Exit(0, WordOf("shutdown"), false)
+	<-d.stopped
+	out := map[string]string{}
+	for _, signal := range []string{"traces", "logs", "metrics"} {
+		names, err := filepath.Glob(filepath.Join(dir, "telemetry", "mc-*."+signal+".jsonl"))
+		if err != nil || len(names) != 1 {
+			t.Fatalf("%s: %v %v", signal, names, err)
+		}
+		b, err := os.ReadFile(names[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[signal] = string(b)
+		for line := range strings.Lines(string(b)) {
+			if !json.Valid([]byte(line)) {
+				t.Errorf("%s: a line is no JSON: %s", signal, line)
+			}
+		}
+	}
+	return out
+}
+
+// waitFor waits for what the journal does beside.
+func waitFor(t *testing.T, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); !done(); {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not happen")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// exercise calls every method once.
+func exercise(t Tel) {
+	now := time.Now()
+	t.FrameIn(now, time.Microsecond, 100, FrameRequest)
+	t.FrameQueued(3)
+	t.FrameWritten(now, now.Add(time.Second), 100, FrameResponse, 0)
+	t.WriteCall(100, true)
+	t.WorkerEvents(2)
+	t.EventWaited(time.Millisecond)
+	t.DeltaQueued()
+	t.DeltaDropped()
+	t.Rejected(WordOf("status"), CodeOf("busy"))
+	t.OutputFailed(WordOf("deadline"))
+	t.ApprovalAnswered(true, false)
+	ctx, s := t.Begin(context.Background(), SpanExecuteTool)
+	s.Int(KeyToolSeq, 1)
+	s.Dur(KeyFsyncMS, time.Second)
+	s.Bool(KeyDetached, true)
+	s.Str(KeyTool, WordOf("bash"))
+	s.Name(KeySessionRef, SessionID("x"))
+	s.Event(EventAnswered)
+	s.Fail(CodeOf("busy"))
+	s.Begin(SpanApprovalWait).End()
+	Current(s.Into(ctx)).On()
+	s.End()
+	s.End()
+	t.BeginInChild(SpanOutputStall).End()
+	t.CleanupBegin()
+	t.Snapshot()
+}
+
+func TestEveryMethodInEveryState(t *testing.T) {
+	off := New([]string{"MC_TELEMETRY=off"}, time.Now())
+	dormant := New(nil, time.Now())
+	decidedOff := New(nil, time.Now())
+	decidedOff.Start(nil, Identity{})
+	on, dir := started(t)
+	for name, tel := range map[string]Tel{"zero": {}, "killed": off, "dormant": dormant, "off": decidedOff, "on": on} {
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for range 20 {
+					exercise(tel)
+				}
+			})
+		}
+		wg.Wait()
+		if name == "zero" || name == "killed" || name == "off" {
+			if tel.On() {
+				t.Errorf("%s is on", name)
+			}
+		}
+	}
+	Tel{}.Start(nil, Identity{})
+	Tel{}.Exit(0, 0, false)
+	Tel{}.Detach()
+	dormant.Exit(0, 0, false)
+	stop(t, on, dir)
+	exercise(on) // after the end
+}
+
+// hotHooks are the hooks of the frame path.
+func hotHooks(t Tel) map[string]func() {
+	now := time.Now()
+	return map[string]func(){
+		"FrameIn":      func() { t.FrameIn(now, time.Microsecond, 100, FrameRequest) },
+		"FrameQueued":  func() { t.FrameQueued(3) },
+		"FrameWritten": func() { t.FrameWritten(now, now, 100, FrameMessageDelta, 0) },
+		"WriteCall":    func() { t.WriteCall(100, true) },
+		"WorkerEvents": func() { t.WorkerEvents(2) },
+		"EventWaited":  func() { t.EventWaited(time.Millisecond) },
+		"DeltaQueued":  func() { t.DeltaQueued() },
+		"DeltaDropped": func() { t.DeltaDropped() },
+	}
+}
+
+func TestHotHooksDoNotAllocate(t *testing.T) {
+	on, dir := started(t)
+	defer stop(t, on, dir)
+	for state, tel := range map[string]Tel{"off": {}, "on": on} {
+		for name, hook := range hotHooks(tel) {
+			if n := testing.AllocsPerRun(100, hook); n != 0 {
+				t.Errorf("%s, %s: %v allocations", name, state, n)
+			}
+		}
+	}
+	ctx := context.Background()
+	if n := testing.AllocsPerRun(100, func() {
+		_, s := Tel{}.Begin(ctx, SpanRun)
+		s.Int(KeyRunSeq, 1)
+		s.Event(EventFirstDelta)
+		s.Fail(0)
+		s.End()
+	}); n != 0 {
+		t.Errorf("a span that is off: %v allocations", n)
+	}
+}
+
+// TestTablesAreClosed: lists that are searched are sorted, every name is there,
+// and the protocol's codes and reasons are known.
+func TestTablesAreClosed(t *testing.T) {
+	if !slices.IsSorted(words[1:]) || !slices.IsSorted(codes[1:]) {
+		t.Error("a list of words is not sorted")
+	}
+	for name, list := range map[string][]string{"ints": intKeys[:], "bools": boolKeys[:], "enums": enumKeys[1:], "names": nameKeys[:], "events": eventNames[:]} {
+		seen := map[string]bool{}
+		for i, s := range list {
+			if s == "" || seen[s] {
+				t.Errorf("%s[%d] is empty or twice: %q", name, i, s)
+			}
+			seen[s] = true
+		}
+	}
+	for i, k := range kinds {
+		if k.name == "" {
+			t.Errorf("kind %d has no name", i)
+		}
+		if _, _, word, ok := spanMetric(Kind(i)); ok && word != "" && WordOf(word) == 0 {
+			t.Errorf("kind %d counts under an unknown word %q", i, word)
+		}
+	}
+	for i, m := range slowInfos {
+		if m.name == "" || !slices.IsSorted(m.bounds) || len(m.bounds) > 15 {
+			t.Errorf("metric %d: %+v", i, m)
+		}
+	}
+	for _, c := range append(localagent.Codes(), localagent.DiagnosticExecutionNotice) {
+		if CodeOf(string(c)).text() != string(c) {
+			t.Errorf("code %s is unknown", c)
+		}
+	}
+	for _, r := range []string{"shutdown", "eof", "protocol_mismatch", "request_limit", "frame_too_large", "output_deadline", "output_overflow",
+		"output_broken", "input_error", "closing_deadline", "signal",
+		localagent.OutcomeCompleted, localagent.OutcomeCancelled, localagent.OutcomeFailed,
+		localagent.PersistenceDurable, localagent.PersistenceDegraded, localagent.PersistenceNotStarted,
+		localagent.MethodInitialize, localagent.MethodStatus, localagent.MethodShutdown, localagent.MethodSessionCreate, localagent.MethodSessionOpen,
+		localagent.MethodHistoryPage, localagent.MethodTurnStart, localagent.MethodTurnCancel, localagent.MethodApprovalAnswer} {
+		if WordOf(r).text() != r {
+			t.Errorf("word %s is unknown", r)
+		}
+	}
+	for s, want := range map[string]string{"429": "429", "000": other, "999": other, "": other, "anything": other} {
+		if got := CodeOf(s).text(); got != want {
+			t.Errorf("CodeOf(%q) = %q", s, got)
+		}
+	}
+}
+
+func TestNothingBeforeTheDecisionIsLost(t *testing.T) {
+	dir := stateDir(t)
+	tel := New([]string{"MC_TELEMETRY=file"}, time.Now())
+	ctx, child := tel.Begin(context.Background(), SpanChild)
+	ctx, request := tel.Begin(ctx, SpanRequest)
+	request.Str(KeyMethod, WordOf("initialize"))
+	_, done := tel.Begin(ctx, SpanStartupSettings)
+	done.End() // before anybody knows
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Fatalf("dormant, and yet: %v %v", files, err)
+	}
+	tel.Start(nil, Identity{InstanceID: instance, StateDir: dir})
+	_, late := tel.Begin(ctx, SpanStartup)
+	late.End()
+	request.End()
+	child.End()
+	traces := stop(t, tel, dir)["traces"]
+	for _, want := range []string{`"name":"magi.child"`, `"name":"initialize"`, `"name":"magi.startup.settings"`, `"name":"magi.startup"`} {
+		if strings.Count(traces, want) != 1 {
+			t.Errorf("%s: %d times", want, strings.Count(traces, want))
+		}
+	}
+	var ids []string
+	for line := range strings.Lines(traces) {
+		_, rest, _ := strings.Cut(line, `"traceId":"`)
+		ids = append(ids, rest[:32])
+	}
+	if len(slices.Compact(ids)) != 1 {
+		t.Errorf("the spans are of several traces: %v", ids)
+	}
+}
+
+func TestStatusRules(t *testing.T) {
+	for _, c := range localagent.Codes() {
+		fault := slices.Contains([]string{"startup_failed", "configuration_invalid", "provider_unavailable", "profile_invalid", "mcp_unavailable",
+			"session_invalid", "history_limit", "content_limit", "execution_failed", "persistence_failed", "output_unavailable"}, string(c))
+		tel, dir := started(t)
+		_, s := tel.Begin(context.Background(), SpanRequest)
+		s.Fail(CodeOf(string(c)))
+		s.End()
+		traces := stop(t, tel, dir)["traces"]
+		if got := strings.Contains(traces, `"status":{"code":2}`); got != fault {
+			t.Errorf("%s: error status %v", c, got)
+		}
+		if !strings.Contains(traces, `{"key":"rpc.response.status_code","value":{"stringValue":"`+string(c)+`"}}`) {
+			t.Errorf("%s: no status code in %s", c, traces)
+		}
+	}
+}
+
+func TestNamesAreHashed(t *testing.T) {
+	salted := func(tel Tel, dir string) string {
+		_, s := tel.Begin(context.Background(), SpanChat)
+		s.Name(KeyModel, Model("my-own-model", false, true))
+		s.Name(KeySessionRef, SessionID("secret-session"))
+		s.Name(KeyRequestHash, WireID("request-1"))
+		waitFor(t, func() bool { return tel.core().decided.Load().salt.Load() != nil })
+		s.End()
+		traces := stop(t, tel, dir)["traces"]
+		for _, clear := range []string{"my-own-model", "secret-session", "request-1"} {
+			if strings.Contains(traces, clear) {
+				t.Errorf("%s is in %s", clear, traces)
+			}
+		}
+		_, ref, ok := strings.Cut(traces, `"s-`)
+		if !ok {
+			t.Fatalf("no session ref in %s", traces)
+		}
+		return ref[:12]
+	}
+	tel, dir := started(t)
+	one := salted(tel, dir)
+	if err := os.RemoveAll(filepath.Join(dir, "telemetry")); err != nil {
+		t.Fatal(err)
+	}
+	again := New([]string{"MC_TELEMETRY=file"}, time.Now())
+	again.Start(nil, Identity{InstanceID: instance, StateDir: dir})
+	if two := salted(again, dir); one != two {
+		t.Errorf("one home, two hashes: %s %s", one, two)
+	}
+	tel, dir = started(t)
+	if other := salted(tel, dir); other == one {
+		t.Error("two homes, one hash")
+	}
+	tel, dir = started(t, "MC_TELEMETRY_NAMES=plain")
+	_, s := tel.Begin(context.Background(), SpanChat)
+	s.Name(KeyModel, Model("my-own-model", false, true))
+	s.Name(KeyResponseModel, Model("secret\nmodel", false, false))
+	s.End()
+	if traces := stop(t, tel, dir)["traces"]; !strings.Contains(traces, `"name":"chat my-own-model"`) || strings.Contains(traces, "secret") {
+		t.Errorf("plain: %s", traces)
+	}
+}
+
+// TestUnfinishedSpans: what hangs is in the log before the process ends, and a
+// detached cleanup cuts what is left.
+func TestUnfinishedSpans(t *testing.T) {
+	tel, dir := started(t)
+	ctx, child := tel.Begin(context.Background(), SpanChild)
+	ctx, cleanup := tel.Begin(ctx, SpanCleanup)
+	tel.CleanupBegin()
+	_, closing := tel.Begin(ctx, SpanCleanupMCPClose)
+	closing.Str(KeyMCPServer, WordOf("mcp"))
+	tel.Snapshot()
+	waitFor(t, func() bool {
+		names, _ := filepath.Glob(filepath.Join(dir, "telemetry", "*.logs.jsonl"))
+		if len(names) == 0 {
+			return false
+		}
+		b, _ := os.ReadFile(names[0])
+		return strings.Contains(string(b), `"magi.goroutines"`)
+	})
+	tel.Detach()
+	child.Fail(CodeOf("timeout"))
+	child.End()
+	cleanup.End() // too late, and ignored
+	files := stop(t, tel, dir)
+	for _, want := range []string{`"eventName":"magi.span.start"`, `"eventName":"magi.span.open"`, `"eventName":"magi.goroutines"`, `"magi.cleanup.mcp.close"`, `"eventName":"magi.exit"`} {
+		if !strings.Contains(files["logs"], want) {
+			t.Errorf("no %s in the log", want)
+		}
+	}
+	if n := strings.Count(files["traces"], `{"key":"magi.span.cut","value":{"boolValue":true}}`); n != 2 {
+		t.Errorf("%d spans are cut: %s", n, files["traces"])
+	}
+}
+
+func TestAppendCap(t *testing.T) {
+	tel, dir := started(t)
+	ctx, run := tel.Begin(context.Background(), SpanRun)
+	const many = maxRunAppends + 100
+	for range many {
+		_, s := tel.Begin(ctx, SpanSessionAppend)
+		s.End()
+		for len(tel.core().decided.Load().lo) > loQueue/2 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	_, failed := tel.Begin(ctx, SpanSessionAppend)
+	failed.Fail(CodeOf("append"))
+	failed.End()
+	run.End()
+	files := stop(t, tel, dir)
+	if n := strings.Count(files["traces"], `"name":"magi.session.append"`); n != maxRunAppends+1 {
+		t.Errorf("%d spans", n)
+	}
+	if !strings.Contains(files["metrics"], `"count":"2100"`) {
+		t.Error("the metric does not count them all")
+	}
+}
+
+// TestFailedSinks: what cannot be opened is off, and nothing else changes.
+func TestFailedSinks(t *testing.T) {
+	for name, prepare := range map[string]func(dir string) error{
+		"a file where the folder belongs": func(dir string) error { return os.WriteFile(filepath.Join(dir, "telemetry"), nil, 0o600) },
+		"a link":                          func(dir string) error { return os.Symlink(os.TempDir(), filepath.Join(dir, "telemetry")) },
+		"others may write":                func(dir string) error { return os.Mkdir(filepath.Join(dir, "telemetry"), 0o777) },
+	} {
+		dir := stateDir(t)
+		if err := prepare(dir); err != nil {
+			t.Fatal(err)
+		}
+		if name == "others may write" {
+			if err := os.Chmod(filepath.Join(dir, "telemetry"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tel := New([]string{"MC_TELEMETRY=file"}, time.Now())
+		tel.Start(nil, Identity{InstanceID: instance, StateDir: dir})
+		exercise(tel)
+		d := tel.core().decided.Load()
+		tel.Exit(1, WordOf("eof"), false)
+		<-d.stopped
+		b, err := os.ReadFile(filepath.Join(dir, statusName))
+		var doc statusDocument
+		if err != nil || json.Unmarshal(b, &doc) != nil || len(doc.Problems) != 1 || doc.Problems[0].Code != "dir_unsafe" || doc.Sinks["file"].State != sinkOff {
+			t.Errorf("%s: %v %s", name, err, b)
+		}
+	}
+}
+
+// TestAskedInVain: a wish that cannot be met is told, and telemetry is off.
+func TestAskedInVain(t *testing.T) {
+	for value, code := range map[string]string{"otlp": "otlp_not_built", "fil": "env_invalid", "prom": "prom_path"} {
+		dir := stateDir(t)
+		tel := New([]string{"MC_TELEMETRY=" + value}, time.Now())
+		tel.Start(nil, Identity{InstanceID: instance, StateDir: dir})
+		if tel.On() {
+			t.Errorf("%s: on", value)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, statusName))
+		if err != nil || !strings.Contains(string(b), `"code":"`+code+`"`) {
+			t.Errorf("%s: %v %s", value, err, b)
+		}
+	}
+}
+
+func TestExitDoesNotWaitForADeadJournal(t *testing.T) {
+	c := newCore(nil, time.Now())
+	c.decided.Store(&decision{hi: make(chan item), lo: make(chan item)}) // nobody reads
+	began := time.Now()
+	c.exit(exitState{}, detachedWait)
+	if took := time.Since(began); took > 10*detachedWait {
+		t.Errorf("waited %v", took)
+	}
+}
+
+func TestTraceParent(t *testing.T) {
+	const good = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for value, valid := range map[string]bool{good: true, "": false, strings.ToUpper(good): false, "01" + good[2:]: false, good + "-": false} {
+		if got := traceParent([]string{"TRACEPARENT=" + value}).IsValid(); got != valid {
+			t.Errorf("%q: %v", value, got)
+		}
+	}
+}
