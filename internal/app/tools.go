@@ -30,6 +30,7 @@ type toolset struct {
 type offer struct {
 	registry    *tool.Registry
 	definitions []provider.ToolDef
+	cache       *provider.Cache // of the definitions, as a wire writes them
 }
 
 func newToolset(a *agent, snap *startup.Snapshot) *toolset {
@@ -55,7 +56,7 @@ func (t *toolset) env() tool.Env { return tool.Env{Cwd: t.cwd, CanonicalCwd: t.c
 
 func (t *toolset) offer(o tool.Options) offer {
 	reg := tool.New(t.tools, o)
-	out := offer{registry: reg}
+	out := offer{registry: reg, cache: new(provider.Cache)}
 	for _, d := range reg.Definitions() {
 		out.definitions = append(out.definitions, provider.ToolDef{Name: d.Name, Description: d.Description, Parameters: d.Parameters})
 	}

@@ -254,6 +254,20 @@ func (f *Fold) compaction(at int, p jsonscan.Value) {
 		f.summary = append(f.summary, entry{item: userItem(note), at: at})
 	}
 	f.done = slices.DeleteFunc(f.done, func(e entry) bool { return uint64(e.at) < cutoff })
+	orphans(f.done)
+}
+
+// orphans turns results into notes whose call a cutoff has taken away.
+func orphans(entries []entry) {
+	calls := make(map[string]bool)
+	for i := range entries {
+		switch it := &entries[i].item; {
+		case it.Kind == provider.ItemCall:
+			calls[it.CallID] = true
+		case it.Kind == provider.ItemResult && !calls[it.CallID]:
+			*it = provider.Item{Kind: provider.ItemNote, Text: orphanNote(it.Name, it.Text), Cache: new(provider.Cache)}
+		}
+	}
 }
 
 // unknown keeps what a kind of a later release says, in short.

@@ -80,8 +80,7 @@ func orphanNote(tool, text string) string {
 }
 
 func checkpointMessage(summary string) provider.Item {
-	return provider.Item{Kind: provider.ItemMessage, Role: "user",
-		Text: "The conversation up to here was compacted. This is its summary; go on from it:\n\n" + summary}
+	return userItem("The conversation up to here was compacted. This is its summary; go on from it:\n\n" + summary)
 }
 
 // evidenceNote tells the model what the compacted part did to the machine

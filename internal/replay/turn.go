@@ -32,6 +32,7 @@ type turn struct {
 
 func (t *turn) add(at int, item provider.Item) {
 	t.chars += utf8.RuneCountInString(item.Text) + len(item.Arguments)
+	item.Cache = new(provider.Cache) // a conversation is sent again and again
 	t.items = append(t.items, entry{item: item, at: at})
 	if item.Kind == provider.ItemCall || item.Kind == provider.ItemResult || item.Role == "user" {
 		t.since = len(t.items)
@@ -39,7 +40,7 @@ func (t *turn) add(at int, item provider.Item) {
 }
 
 func userItem(text string) provider.Item {
-	return provider.Item{Kind: provider.ItemMessage, Role: "user", Text: text}
+	return provider.Item{Kind: provider.ItemMessage, Role: "user", Text: text, Cache: new(provider.Cache)}
 }
 
 func isAssistant(e entry) bool {
@@ -65,6 +66,7 @@ func (t *turn) status(at int, p jsonscan.Value) {
 	if n := len(t.items); n > t.since && isAssistant(t.items[n-1]) {
 		last := &t.items[n-1].item
 		last.Text = strings.TrimRightFunc(last.Text, unicode.IsSpace) + rest
+		last.Cache = new(provider.Cache) // the old text may have been sent
 		t.chars += utf8.RuneCountInString(rest)
 		return
 	}

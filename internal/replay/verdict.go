@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 
 	"magicode/internal/jsonscan"
+	"magicode/internal/provider"
 )
 
 // withheldText stands in for a result that an assessment keeps from the model.
@@ -66,7 +67,7 @@ func (t *turn) assess(at int, p jsonscan.Value) {
 			continue
 		}
 		item := &t.items[w.item].item
-		item.Text = judged(v, item.Name, w.content)
+		item.Text, item.Cache = judged(v, item.Name, w.content), new(provider.Cache)
 		t.awaiting = append(t.awaiting[:i:i], t.awaiting[i+1:]...)
 		return
 	}

@@ -44,7 +44,7 @@ func (r *run) batch(ctx context.Context, resp *response) error {
 		}
 		results = append(results, res)
 		r.noteControl(c.call, res)
-		r.turn = append(r.turn, provider.Item{Kind: provider.ItemResult, CallID: calls[i].call.ID, Name: c.call.Name, Success: res.Success, Text: res.Content})
+		r.turn = append(r.turn, lasting(provider.Item{Kind: provider.ItemResult, CallID: calls[i].call.ID, Name: c.call.Name, Success: res.Success, Text: res.Content}))
 	}
 	if stopped != nil {
 		return stopped
@@ -73,7 +73,7 @@ func (r *run) adopt(calls []provider.Call) []adopted {
 			seen[key] = i
 		}
 		out = append(out, adopted{call: c, sameAs: same})
-		r.turn = append(r.turn, provider.Item{Kind: provider.ItemCall, CallID: c.ID, Name: c.Name, Arguments: c.Arguments})
+		r.turn = append(r.turn, lasting(provider.Item{Kind: provider.ItemCall, CallID: c.ID, Name: c.Name, Arguments: c.Arguments}))
 		r.rec.later(session.Event{Kind: session.KindProviderResponseItem, Payload: map[string]any{"item": map[string]any{
 			"type": "function_call", "call_id": c.ID, "name": c.Name, "arguments": c.Arguments, "status": "completed"}}})
 	}
@@ -150,7 +150,7 @@ func (r *run) rejectBatch(ctx context.Context, calls []adopted) error {
 		if err := r.conclude(ctx, o, c.call.ID, res); err != nil {
 			return err
 		}
-		r.turn = append(r.turn, provider.Item{Kind: provider.ItemResult, CallID: c.call.ID, Name: c.call.Name, Text: res.Content})
+		r.turn = append(r.turn, lasting(provider.Item{Kind: provider.ItemResult, CallID: c.call.ID, Name: c.call.Name, Text: res.Content}))
 	}
 	return nil
 }

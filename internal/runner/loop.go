@@ -64,22 +64,35 @@ func (r *run) request(ctx context.Context) (*response, error) {
 	req.RequestSequence = r.sequence
 	resp := &response{run: r, sequence: r.sequence, ctx: ctx}
 	r.sequence++
+	r.lost = nil
 	r.rec.later(usageEvent(usageID(r.RunID, "primary", resp.sequence), resp.sequence, provider.Usage{}, false))
 	err := r.Provider.Stream(ctx, req, resp.take)
 	if resp.stop != nil {
 		err = resp.stop
 	}
 	resp.finish(err == nil)
+	if err != nil {
+		r.lost = resp
+	}
 	return resp, err
 }
 
 // conversation is what the model is sent: the session, the input, this turn.
 func (r *run) conversation() []provider.Item {
 	items := make([]provider.Item, 0, len(r.History)+len(r.turn)+2)
-	items = append(items, provider.Item{Kind: provider.ItemMessage, Role: "system", Text: r.System})
+	items = append(items, r.kept(&r.system, "system", r.System))
 	items = append(items, r.History...)
-	items = append(items, provider.Item{Kind: provider.ItemMessage, Role: "user", Text: r.input})
+	items = append(items, r.kept(&r.prompt, "user", r.input))
 	return append(items, r.turn...)
+}
+
+// kept returns the message of a text that every request of the run repeats, so
+// that it is serialized once.
+func (r *run) kept(item *provider.Item, role, text string) provider.Item {
+	if item.Cache == nil || item.Text != text {
+		*item = message(role, text)
+	}
+	return *item
 }
 
 // answer stores the final text. The record is synced before the run may be
@@ -119,6 +132,7 @@ func (r *run) recoverStream(ctx context.Context, resp *response, err error) bool
 		return false
 	}
 	r.continued, r.recovered = true, true
+	r.rec.later(resp.traces()...)
 	c, ok := r.text.close(true)
 	if ok {
 		if err := r.Sink.Emit(ctx, SegmentDone{Segment: c.index, Text: c.text, Closed: true}); err != nil {
@@ -143,5 +157,12 @@ func (r *run) askToGoOn(ctx context.Context) error {
 }
 
 func message(role, text string) provider.Item {
-	return provider.Item{Kind: provider.ItemMessage, Role: role, Text: text}
+	return lasting(provider.Item{Kind: provider.ItemMessage, Role: role, Text: text})
+}
+
+// lasting gives an item that every later request repeats a place for its
+// serialized form.
+func lasting(item provider.Item) provider.Item {
+	item.Cache = new(provider.Cache)
+	return item
 }

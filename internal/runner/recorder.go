@@ -23,11 +23,11 @@ type recorder struct {
 	told   bool
 }
 
-// later queues a record for the next write.
-func (r *recorder) later(ev session.Event) {
+// later queues records for the next write.
+func (r *recorder) later(events ...session.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.queued = append(r.queued, ev)
+	r.queued = append(r.queued, events...)
 }
 
 // write appends everything queued and then events, in one write. Its error says

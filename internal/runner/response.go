@@ -24,6 +24,7 @@ type response struct {
 	usage         provider.Usage
 	usageSeen     bool
 	stop          error // why take ended the stream
+	cut           cut
 }
 
 // take handles one event in order.
@@ -43,6 +44,12 @@ func (p *response) handle(ev provider.Event) error {
 	case provider.EventText:
 		p.sawText = p.sawText || !isBlank(ev.Text)
 		return r.text.write(ev.Text)
+	case provider.EventSummaryDelta, provider.EventRawReasoning:
+		p.cut.reason(ev.Text)
+	case provider.EventToolProgress:
+		p.cut.tool = true
+	case provider.EventTrace:
+		p.cut.trace(ev.Raw)
 	case provider.EventReasoningDone:
 		p.reasoning(ev)
 	case provider.EventItem:
@@ -63,6 +70,7 @@ func (p *response) handle(ev provider.Event) error {
 func (p *response) reasoning(ev provider.Event) {
 	p.run.text.boundary()
 	p.reasonings++
+	p.cut.reasoned = true
 	id := ev.ItemID
 	if id == "" {
 		id = "legacy-" + strconv.Itoa(p.sequence) + "-" + strconv.Itoa(p.reasonings)
@@ -80,7 +88,7 @@ func (p *response) item(raw json.RawMessage) {
 	}
 	r := p.run
 	p.flushText()
-	r.turn = append(r.turn, provider.Item{Kind: provider.ItemResponse, Raw: raw})
+	r.turn = append(r.turn, lasting(provider.Item{Kind: provider.ItemResponse, Raw: raw}))
 	r.text.boundary()
 	r.rec.later(session.Event{Kind: session.KindProviderResponseItem, Payload: map[string]any{"item": raw}})
 }

@@ -21,6 +21,9 @@ type run struct {
 	input string
 	turn  []provider.Item // this turn's items after the input
 
+	system, prompt provider.Item // of System and input, as they are sent
+	lost           *response     // the last request, when it failed
+
 	sequence   int // of the next request
 	toolCalls  int
 	usage      provider.Usage
@@ -147,7 +150,8 @@ func (r *run) fail(ctx context.Context, err error) {
 	if summary != "" {
 		payload["error_summary"] = summary
 	}
-	_ = r.rec.write(session.Required, session.Event{Kind: session.KindTurnStatus, Payload: payload})
+	records := []session.Event{{Kind: session.KindTurnStatus, Payload: payload}}
+	_ = r.rec.write(session.Required, append(records, r.lost.aftermath()...)...)
 }
 
 // maxSummaryChars bounds a stored error summary (storage.md 6.4).
