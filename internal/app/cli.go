@@ -74,6 +74,8 @@ func refuse(args []string, stderr io.Writer) (status int, done bool) {
 	}
 	asksHelp := slices.Contains(args, "--help") || slices.Contains(args, "-h")
 	switch {
+	case len(args) > 0 && args[0] != "serve" && args[0] != "daemon" && !strings.HasPrefix(args[0], "-"):
+		return 0, false // another command reads its own words: a prompt may say serve
 	case slices.Contains(args, "--app"), len(args) > 0 && args[0] == "daemon":
 		return fail("there is no daemon and no --app mode: a host starts 'magi-code serve --stdio' as its own child")
 	case slices.Contains(args, "serve") && !asksHelp:

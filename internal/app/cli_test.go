@@ -1,0 +1,127 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mainWith runs Main in this process, with files in the place of terminals.
+func mainWith(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	home := filepath.Join(t.TempDir(), "home")
+	t.Setenv("MC_HOME", home)
+	open := func(name string) *os.File {
+		f, err := os.Create(filepath.Join(t.TempDir(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	in, out, errs := open("in"), open("out"), open("err")
+	status = Main(args, in, out, errs)
+	read := func(f *os.File) string {
+		b, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	if _, err := os.Lstat(home); err == nil {
+		t.Error("the home was touched")
+	}
+	return status, read(out), read(errs)
+}
+
+// TestRefusedCommandLines: status 2, why on stderr, nothing on stdout, no storage touched (runner.md 2).
+func TestRefusedCommandLines(t *testing.T) {
+	lines := map[string]string{
+		"no arguments":       "",
+		"serve alone":        "serve",
+		"twice":              "serve --stdio --stdio",
+		"with a value":       "serve --stdio=true",
+		"with false":         "serve --stdio=false",
+		"abbreviated":        "serve --stdi",
+		"shorter":            "serve --std",
+		"one dash":           "serve -stdio",
+		"an argument":        "serve --stdio now",
+		"an argument before": "serve now --stdio",
+		"negated":            "serve --no-stdio",
+		"flag first":         "--stdio serve",
+		"stdio alone":        "--stdio",
+		"app":                "--app",
+		"app beside serve":   "serve --stdio --app",
+		"daemon":             "daemon",
+		"daemon with more":   "daemon --stdio",
+		"unknown command":    "sing",
+		"unknown flag":       "--sing",
+		"abbreviated flag":   "--vers",
+		"abbreviated word":   "dem",
+		"demo with more":     "demo now",
+		"ask without text":   "ask",
+		"serve in capitals":  "SERVE --stdio",
+	}
+	for _, flag := range []string{"--model m", "--model=m", "--provider p", "--api-key k", "--theme t", "--no-session", "--continue", "--resume id", "--prompt hi", "--prompt=hi", "--update", "--update-restart"} {
+		lines["before: "+flag] = flag + " serve --stdio"
+		lines["between: "+flag] = "serve " + flag + " --stdio"
+		lines["after: "+flag] = "serve --stdio " + flag
+		lines["alone: "+flag] = flag
+	}
+	for name, line := range lines {
+		t.Run(name, func(t *testing.T) {
+			status, out, errs := mainWith(t, strings.Fields(line)...)
+			if status != exitUsage || out != "" || strings.TrimSpace(errs) == "" {
+				t.Errorf("%q: status %d, stdout %q, stderr %q", line, status, out, errs)
+			}
+		})
+	}
+	for _, args := range [][]string{{"--prompt", ""}, {"--prompt", " \t\n"}, {"--prompt="}, {"ask", ""}, {"ask", " \n"}, {""}} {
+		if status, out, errs := mainWith(t, args...); status != exitUsage || out != "" || errs == "" {
+			t.Errorf("%q: status %d, stdout %q, stderr %q", args, status, out, errs)
+		}
+	}
+}
+
+// TestHelp: on every level, on stdout, with status 0.
+func TestHelp(t *testing.T) {
+	for line, want := range map[string]string{
+		"--help":              "Usage: magi-code <command>",
+		"-h":                  "Usage: magi-code <command>",
+		"serve --help":        "Usage: magi-code serve",
+		"serve --stdio -h":    "Usage: magi-code serve",
+		"demo --help":         "Usage: magi-code demo",
+		"ask --help":          "Usage: magi-code ask",
+		"doctor --help":       "Usage: magi-code doctor",
+		"settings --help":     "Usage: magi-code settings",
+		"settings get --help": "Usage: magi-code settings get",
+	} {
+		status, out, errs := mainWith(t, strings.Fields(line)...)
+		if status != exitOK || !strings.HasPrefix(out, want) || errs != "" {
+			t.Errorf("%s: status %d, stdout %.80q, stderr %q", line, status, out, errs)
+		}
+	}
+	status, out, errs := mainWith(t, "--version")
+	if status != exitOK || out != "magi-code "+version+"\n" || errs != "" {
+		t.Errorf("--version: status %d, stdout %q, stderr %q", status, out, errs)
+	}
+}
+
+// TestWordsOfAPrompt: what belongs to a command is not read as another one.
+func TestWordsOfAPrompt(t *testing.T) {
+	for _, args := range [][]string{{"ask", "serve"}, {"ask", "daemon"}, {"ask", "--", "--stdio"}} {
+		if _, done := refuse(args, os.Stderr); done {
+			t.Errorf("%q was refused", args)
+		}
+	}
+}
+
+// TestServeArguments: exactly these start a child.
+func TestServeArguments(t *testing.T) {
+	for line, want := range map[string]bool{"serve --stdio": true, "serve --stdio --": true, "serve": false, "serve --stdio x": false, "--stdio serve": false, "": false} {
+		if got := isServe(strings.Fields(line)); got != want {
+			t.Errorf("%q: %v", line, got)
+		}
+	}
+}
