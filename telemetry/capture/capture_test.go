@@ -1,0 +1,297 @@
+//go:build unix
+
+package capture
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"magicode/telemetry/rawfile"
+)
+
+const stem = "mc-20261130T234007Z-4242-6f1c5f0e"
+
+func options(dir string) Options {
+	return Options{Dir: dir, Stem: stem, MaxBytes: 4 << 20, Keep: 10, TotalBytes: 64 << 20}
+}
+
+func private(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestStem(t *testing.T) {
+	at := time.Date(2026, 11, 30, 23, 40, 7, 0, time.UTC)
+	if got := Stem(at, 4242, "6f1c5f0e00"); got != stem || !validStem(got) {
+		t.Errorf("stem %q", got)
+	}
+	if got := Stem(at, 1, "XY"); !validStem(got) {
+		t.Errorf("stem %q", got)
+	}
+}
+
+func TestUmaskDoesNotMatter(t *testing.T) {
+	for _, mask := range []int{0, 0o077, 0o777} {
+		dir := filepath.Join(private(t), "telemetry")
+		old := syscall.Umask(mask & 0o077)
+		o := options(dir)
+		o.Make = true
+		c, err := Open(o)
+		syscall.Umask(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+		for _, name := range []string{"traces", "logs", "metrics"} {
+			info, err := os.Stat(filepath.Join(dir, stem+"."+name+".jsonl"))
+			if err != nil || info.Mode() != 0o600 {
+				t.Errorf("umask %o: %v %v", mask, info, err)
+			}
+		}
+	}
+}
+
+func TestRefusedFolders(t *testing.T) {
+	base := private(t)
+	at := func(name string) string { return filepath.Join(base, name) }
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(os.Mkdir(at("ok"), 0o700))
+	must(os.Symlink(at("ok"), at("link")))
+	must(os.WriteFile(at("file"), nil, 0o600))
+	must(syscall.Mkfifo(at("fifo"), 0o600))
+	for name, mode := range map[string]os.FileMode{"group": 0o770, "others": 0o707} {
+		must(os.Mkdir(at(name), 0o700))
+		must(os.Chmod(at(name), mode))
+	}
+	for path, want := range map[string]error{at("none"): rawfile.DirMissing, at("link"): rawfile.DirUnsafe, at("file"): rawfile.DirUnsafe,
+		at("fifo"): rawfile.DirUnsafe, "/dev/null": rawfile.DirUnsafe, at("group"): rawfile.DirUnsafe, at("others"): rawfile.DirUnsafe} {
+		if c, err := Open(options(path)); err != want {
+			t.Errorf("%s: %v, want %v", path, err, want)
+			if err == nil {
+				c.Close()
+			}
+		}
+	}
+	if os.Geteuid() != 0 {
+		if _, err := Open(options("/")); err != rawfile.DirOwner {
+			t.Errorf("foreign owner: %v", err)
+		}
+	}
+}
+
+// TestOccupiedNames: nothing that stands in the place of a file is opened.
+func TestOccupiedNames(t *testing.T) {
+	for kind, occupy := range map[string]func(path string) error{
+		"file":   func(p string) error { return os.WriteFile(p, []byte("x"), 0o600) },
+		"link":   func(p string) error { return os.Symlink("/dev/full", p) },
+		"fifo":   func(p string) error { return syscall.Mkfifo(p, 0o600) },
+		"folder": func(p string) error { return os.Mkdir(p, 0o700) },
+		"hard link": func(p string) error {
+			if err := os.WriteFile(p+"x", nil, 0o600); err != nil {
+				return err
+			}
+			return os.Link(p+"x", p)
+		},
+	} {
+		dir := private(t)
+		if err := occupy(filepath.Join(dir, stem+".logs.jsonl")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(options(dir)); err != rawfile.FileOpen {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+// faulty is a real system whose disk can fill up.
+type faulty struct {
+	realSystem
+	room     int // bytes until the disk is full; below 0: no limit
+	freed    int64
+	noCutOff bool
+	err      error
+}
+
+func (f *faulty) append(fd int, p []byte) error {
+	if f.err != nil {
+		return f.err
+	}
+	if f.room < 0 || len(p) <= f.room {
+		if f.room >= 0 {
+			f.room -= len(p)
+		}
+		return f.realSystem.append(fd, p)
+	}
+	_ = f.realSystem.append(fd, p[:f.room]) // a short write, then the error
+	f.room = 0
+	return rawfile.DiskFull
+}
+
+func (f *faulty) truncate(fd int, size int64) error {
+	if f.noCutOff {
+		return rawfile.FileIO
+	}
+	return f.realSystem.truncate(fd, size)
+}
+
+func (f *faulty) free(int) int64 { return f.freed }
+
+func read(t *testing.T, dir, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, stem+"."+name+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestFullDisk(t *testing.T) {
+	dir, now := private(t), time.Now()
+	sys := &faulty{room: 25}
+	c, err := open(options(dir), sys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	line := []byte("0123456789\n")
+	for i, want := range []error{nil, nil, rawfile.DiskFull, rawfile.DiskFull} {
+		if err := c.Write(Traces, line, now); err != want {
+			t.Errorf("write %d: %v", i, err)
+		}
+	}
+	if !c.Suspended() || read(t, dir, "traces") != strings.Repeat(string(line), 2) {
+		t.Errorf("suspended %v, %q", c.Suspended(), read(t, dir, "traces"))
+	}
+	sys.room, sys.freed = -1, rawfile.FreeBytes
+	if err := c.Write(Traces, line, now.Add(retryFull-1)); err != rawfile.DiskFull {
+		t.Errorf("too early: %v", err)
+	}
+	if err := c.Write(Traces, line, now.Add(retryFull)); err != nil || c.Suspended() {
+		t.Errorf("after the wait: %v", err)
+	}
+	if got := read(t, dir, "traces"); got != strings.Repeat(string(line), 3) || c.Size() != int64(len(got)) {
+		t.Errorf("%q, size %d", got, c.Size())
+	}
+}
+
+func TestBrokenDisk(t *testing.T) {
+	for name, sys := range map[string]*faulty{"io error": {room: -1, err: rawfile.FileIO}, "a torn line that stays": {room: 3, noCutOff: true}} {
+		c, err := open(options(private(t)), sys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Write(Logs, []byte("line\n"), time.Now()); err != rawfile.FileIO {
+			t.Errorf("%s: %v", name, err)
+		}
+		c.Close()
+	}
+}
+
+// TestSegments: the head and the newest tail stay, and the bound holds.
+func TestSegments(t *testing.T) {
+	dir := private(t)
+	o := options(dir)
+	c, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	const count = 20000
+	for i := range count {
+		line := fmt.Appendf(nil, "%06d %s\n", i, strings.Repeat("x", 992))
+		for _, s := range []Signal{Traces, Logs, Metrics} {
+			if err := c.Write(s, line, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total, text := int64(0), ""
+	var names []string
+	for _, e := range entries {
+		info, _ := e.Info()
+		total += info.Size()
+		names = append(names, e.Name())
+		if strings.Contains(e.Name(), ".traces") {
+			b, _ := os.ReadFile(filepath.Join(dir, e.Name()))
+			text += string(b)
+		}
+	}
+	if len(names) != 12 || total > o.MaxBytes {
+		t.Errorf("%d files, %d bytes: %v", len(names), total, names)
+	}
+	if !strings.Contains(text, "000000 ") || !strings.Contains(text, fmt.Sprintf("%06d ", count-1)) {
+		t.Error("the head or the tail is missing")
+	}
+	if strings.Count(text, "\n")*1000 != len(text) {
+		t.Error("a line is torn")
+	}
+	for _, n := range names {
+		if s, ok := stemOf(n); !ok || s != stem {
+			t.Errorf("%s would never be swept", n)
+		}
+	}
+}
+
+func TestSweep(t *testing.T) {
+	dir := private(t)
+	old := func(day int) string { return fmt.Sprintf("mc-202601%02dT000000Z-1-00000000", day) }
+	touch := func(name string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for day := 1; day <= 6; day++ {
+		touch(old(day) + ".logs.jsonl")
+		touch(old(day) + ".traces.3.jsonl")
+	}
+	foreign := []string{"notes.txt", "mc-x.logs.jsonl", old(1) + ".traces.jsonl.bak", old(1) + ".other.jsonl", old(1) + ".logs.12345.jsonl"}
+	for _, name := range foreign {
+		touch(name)
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, old(1)+".metrics.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	live := old(2)
+	fd, err := syscall.Open(filepath.Join(dir, live+".logs.jsonl"), syscall.O_RDONLY, 0)
+	if err != nil || syscall.Flock(fd, syscall.LOCK_SH) != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(fd)
+	o := options(dir)
+	o.Keep = 3
+	c, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var left []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	want := append([]string{old(1) + ".metrics.jsonl", live + ".logs.jsonl", live + ".traces.3.jsonl", old(6) + ".logs.jsonl", old(6) + ".traces.3.jsonl",
+		stem + ".traces.jsonl", stem + ".logs.jsonl", stem + ".metrics.jsonl"}, foreign...)
+	slices.Sort(want)
+	if !slices.Equal(left, want) {
+		t.Errorf("left:\n%s\nwant:\n%s", strings.Join(left, "\n"), strings.Join(want, "\n"))
+	}
+}

@@ -1,0 +1,108 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLoad(t *testing.T) {
+	const fileOn = `{"enabled":true,"file":{"enabled":true}}`
+	for name, c := range map[string]struct {
+		global  string
+		environ []string
+		project bool
+		on      string // sinks that are on
+		asked   bool
+		problem string // code:key, sorted as found
+	}{
+		"nothing":                    {},
+		"otel alone":                 {environ: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://x", "OTEL_TRACES_EXPORTER=console"}},
+		"settings":                   {global: fileOn, on: "file", asked: true},
+		"settings off":               {global: `{"enabled":false,"file":{"enabled":true}}`},
+		"environment":                {environ: []string{"MC_TELEMETRY=file"}, on: "file", asked: true},
+		"exactly these":              {global: fileOn, environ: []string{"MC_TELEMETRY=prom", "MC_TELEMETRY_PROM=/a/b.prom"}, on: "prom", asked: true},
+		"two":                        {environ: []string{"MC_TELEMETRY=file, otlp"}, on: "file otlp", asked: true},
+		"killed":                     {global: fileOn, environ: []string{"MC_TELEMETRY=off"}},
+		"killed by zero":             {global: fileOn, environ: []string{"MC_TELEMETRY=0"}},
+		"killed by the standard":     {global: fileOn, environ: []string{"MC_TELEMETRY=file", "OTEL_SDK_DISABLED=TRUE"}},
+		"empty is unset":             {global: fileOn, environ: []string{"MC_TELEMETRY="}, on: "file", asked: true},
+		"unknown sink":               {global: fileOn, environ: []string{"MC_TELEMETRY=file,stdout"}, asked: true, problem: "env_invalid:telemetry.enabled"},
+		"unknown variable":           {environ: []string{"MC_TELEMETRY=file", "MC_TELEMETRY_X=1"}, on: "file", asked: true, problem: "env_unknown:"},
+		"no sink":                    {global: `{"enabled":true}`, asked: true, problem: "no_sink:telemetry"},
+		"project":                    {project: true, problem: "project_ignored:telemetry"},
+		"no object":                  {global: `5`, problem: "config_type:telemetry"},
+		"no object beats the wish":   {global: `[]`, environ: []string{"MC_TELEMETRY=file"}, asked: true, problem: "config_type:telemetry"},
+		"enabled is no bool":         {global: `{"enabled":"true","file":{"enabled":true}}`, problem: "config_type:telemetry.enabled"},
+		"unknown key":                {global: `{"enabled":true,"x":1,"file":{"enabled":true}}`, on: "file", asked: true, problem: "config_unknown_key:telemetry"},
+		"a key with our delimiter":   {global: `{"enabled":true,"file\u001fenabled":true}`, asked: true, problem: "config_unknown_key:telemetry"},
+		"sink is no object":          {global: `{"enabled":true,"file":true,"prometheus":{"enabled":true,"path":"/x.prom"}}`, on: "prom", asked: true, problem: "config_type:telemetry.file"},
+		"number as text":             {global: `{"enabled":true,"file":{"enabled":true,"max_mb":"64"}}`, asked: true, problem: "config_type:telemetry.file.max_mb"},
+		"number as text, environ":    {environ: []string{"MC_TELEMETRY=file", "MC_TELEMETRY_MAX_MB=32"}, on: "file", asked: true},
+		"no number, environ":         {environ: []string{"MC_TELEMETRY=file", "MC_TELEMETRY_MAX_MB=3e1"}, asked: true, problem: "config_type:telemetry.file.max_mb"},
+		"out of range":               {global: `{"enabled":true,"file":{"enabled":true,"keep":0}}`, asked: true, problem: "config_range:telemetry.file.keep"},
+		"fraction":                   {global: `{"enabled":true,"file":{"enabled":true,"keep":1.5}}`, asked: true, problem: "config_type:telemetry.file.keep"},
+		"total below one capture":    {global: `{"enabled":true,"file":{"enabled":true,"max_mb":512}}`, asked: true, problem: "config_range:telemetry.file.total_mb"},
+		"relative folder":            {global: `{"enabled":true,"file":{"enabled":true,"dir":"x"}}`, asked: true, problem: "config_range:telemetry.file.dir"},
+		"control character":          {environ: []string{"MC_TELEMETRY=file", "MC_TELEMETRY_DIR=/a\x01"}, asked: true, problem: "env_invalid:telemetry.file.dir config_range:telemetry.file.dir"},
+		"prom path":                  {environ: []string{"MC_TELEMETRY=prom", "MC_TELEMETRY_PROM=/a/b.txt"}, asked: true, problem: "prom_path:telemetry.prometheus.path"},
+		"other sinks are unaffected": {global: `{"enabled":true,"file":{"enabled":true},"otlp":{"enabled":true,"protocol":"x"}}`, on: "file", asked: true, problem: "config_range:telemetry.otlp.protocol"},
+		"bad interval":               {global: `{"enabled":true,"metrics_interval_s":1,"file":{"enabled":true}}`, on: "file", asked: true, problem: "config_range:telemetry.metrics_interval_s"},
+		"broken JSON":                {global: `{"enabled":`, problem: "config_type:telemetry"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Load(c.environ, []byte(c.global), c.project)
+			var on, problems []string
+			for sink, is := range map[string]bool{"file": got.File.On} {
+				if is {
+					on = append(on, sink)
+				}
+			}
+			if got.OTLP.On {
+				on = append(on, "otlp")
+			}
+			if got.Prometheus.On {
+				on = append(on, "prom")
+			}
+			for _, p := range got.Problems {
+				problems = append(problems, p.Code+":"+p.Key)
+			}
+			if s := strings.Join(on, " "); s != c.on || got.On() != (c.on != "") {
+				t.Errorf("on: %q, want %q", s, c.on)
+			}
+			if s := strings.Join(problems, " "); s != c.problem {
+				t.Errorf("problems: %q, want %q", s, c.problem)
+			}
+			if got.Asked != c.asked {
+				t.Errorf("asked: %v", got.Asked)
+			}
+		})
+	}
+}
+
+func TestLoadValues(t *testing.T) {
+	got := Load([]string{"MC_TELEMETRY=file,prom", "MC_TELEMETRY_DIR=/e", "MC_TELEMETRY_PROM=/p.prom", "MC_TELEMETRY_GOROUTINES=0", "MC_TELEMETRY_KEEP=7"},
+		[]byte(`{"names":"plain","shutdown_ms":0,"file":{"dir":"/g","keep":3,"max_mb":8},"prometheus":{"mode":"0644","interval_s":30}}`), false)
+	want := Config{Asked: true, Plain: true, MetricsInterval: 10 * time.Second,
+		File:       File{On: true, Dir: "/e", MaxMB: 8, Keep: 7, TotalMB: 256, RuntimeTrace: "off"},
+		OTLP:       OTLP{Timeout: 2 * time.Second, Gzip: true, Traces: true, MetricsSent: true},
+		Prometheus: Prometheus{On: true, Path: "/p.prom", Interval: 30 * time.Second, Mode: 0o644}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestProblemsAreBounded(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"enabled":true`)
+	for i := range 1000 {
+		fmt.Fprintf(&b, `,"k%d":1`, i)
+	}
+	b.WriteString(`}`)
+	if got := Load(nil, []byte(b.String()), false); len(got.Problems) > maxProblems {
+		t.Errorf("%d problems", len(got.Problems))
+	}
+}

@@ -1,0 +1,120 @@
+package otlpjson
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"magicode/telemetry/point"
+)
+
+func everything(Record, string, attribute.Value) bool { return true }
+
+func encoder(allow Allow) *Encoder {
+	return New([]attribute.KeyValue{attribute.String("service.name", "x")}, "scope", "1", allow)
+}
+
+const head = `"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"x"}}]}`
+
+var (
+	at      = time.Unix(1, 5)
+	spanCtx = trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{0xe2, 15: 1}, SpanID: trace.SpanID{0x91, 7: 2}})
+)
+
+func sample() sdktrace.ReadOnlySpan {
+	parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: spanCtx.TraceID(), SpanID: trace.SpanID{7: 9}})
+	return tracetest.SpanStub{
+		Name: `a "name"`, SpanContext: spanCtx, Parent: parent, SpanKind: trace.SpanKindServer, StartTime: at, EndTime: at.Add(time.Second),
+		Attributes: []attribute.KeyValue{attribute.Int64("n", -7), attribute.Bool("b", true), attribute.Float64("f", 0.5), attribute.String("s", "ü\x01\n\\"),
+			attribute.StringSlice("l", []string{"x"}), attribute.Int64Slice("i", []int64{1, 2})},
+		Events: []sdktrace.Event{{Name: "e", Time: at}},
+		Links:  []sdktrace.Link{{SpanContext: parent}},
+		Status: sdktrace.Status{Code: codes.Error, Description: "never said"},
+	}.Snapshot()
+}
+
+func TestSpan(t *testing.T) {
+	got := string(encoder(everything).AppendSpan(nil, sample()))
+	want := `{"resourceSpans":[{` + head + `,"scopeSpans":[{"scope":{"name":"scope","version":"1"},"spans":[{"traceId":"e2000000000000000000000000000001",` +
+		`"spanId":"9100000000000002","parentSpanId":"0000000000000009","flags":257,"name":"a \"name\"","kind":2,"startTimeUnixNano":"1000000005",` +
+		`"endTimeUnixNano":"2000000005","attributes":[{"key":"n","value":{"intValue":"-7"}},{"key":"b","value":{"boolValue":true}},` +
+		`{"key":"f","value":{"doubleValue":0.5}},{"key":"s","value":{"stringValue":"ü\u0001\n\\"}},` +
+		`{"key":"l","value":{"arrayValue":{"values":[{"stringValue":"x"}]}}},{"key":"i","value":{"arrayValue":{"values":[{"intValue":"1"},{"intValue":"2"}]}}}],` +
+		`"events":[{"timeUnixNano":"1000000005","name":"e"}],"links":[{"traceId":"e2000000000000000000000000000001","spanId":"0000000000000009"}],` +
+		`"status":{"code":2}}]}]}]}` + "\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if !json.Valid([]byte(got)) || strings.Contains(got, "never said") {
+		t.Error("no JSON, or a description")
+	}
+}
+
+func TestLog(t *testing.T) {
+	got := string(encoder(everything).AppendLog(nil, Log{Time: at, Name: "magi.exit", Body: "a\nb"}))
+	want := `{"resourceLogs":[{` + head + `,"scopeLogs":[{"scope":{"name":"scope","version":"1"},"logRecords":[{"timeUnixNano":"1000000005","severityNumber":5,` +
+		`"eventName":"magi.exit","body":{"stringValue":"a\nb"},"attributes":[]}]}]}]}` + "\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	e := encoder(everything)
+	if got := e.AppendMetrics([]byte("x"), []point.Metric{{Name: "none"}}, at, at); string(got) != "x" {
+		t.Errorf("metrics without points: %s", got)
+	}
+	got := string(e.AppendMetrics(nil, []point.Metric{
+		{Name: "c", Unit: "{x}", Type: point.Counter, Points: []point.Point{{Value: 3, Labels: []point.Label{{Key: "k", Value: "v"}}}}},
+		{Name: "g", Unit: "By", Type: point.Gauge, Points: []point.Point{{Value: 1.5}}},
+		{Name: "h", Unit: "s", Type: point.Histogram, Bounds: []float64{0.1, 1}, Points: []point.Point{{Buckets: []uint64{1, 0, 2}, Count: 3, Sum: 7}}},
+	}, at, at.Add(1)))
+	for _, want := range []string{
+		`{"name":"c","unit":"{x}","sum":{"aggregationTemporality":1,"isMonotonic":true,"dataPoints":[{"attributes":[{"key":"k","value":{"stringValue":"v"}}],"startTimeUnixNano":"1000000005","timeUnixNano":"1000000006","asDouble":3}]}}`,
+		`{"name":"g","unit":"By","gauge":{"dataPoints":[{"attributes":[],"startTimeUnixNano":"1000000005","timeUnixNano":"1000000006","asDouble":1.5}]}}`,
+		`"histogram":{"aggregationTemporality":1,"dataPoints":[{"attributes":[],"startTimeUnixNano":"1000000005","timeUnixNano":"1000000006","count":"3","sum":7,"bucketCounts":["1","0","2"],"explicitBounds":[0.1,1]}]}`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s\nin %s", want, got)
+		}
+	}
+	if !json.Valid([]byte(got)) {
+		t.Errorf("no JSON: %s", got)
+	}
+}
+
+func TestAllowlist(t *testing.T) {
+	e := encoder(func(r Record, key string, _ attribute.Value) bool { return r == RecordResource || key == "n" })
+	got := string(e.AppendSpan(nil, sample()))
+	if !strings.Contains(got, `"attributes":[{"key":"n","value":{"intValue":"-7"}}]`) || e.Refused() != 5 {
+		t.Errorf("refused %d: %s", e.Refused(), got)
+	}
+}
+
+func TestSpanDoesNotAllocate(t *testing.T) {
+	e, s, buf := encoder(everything), sample(), make([]byte, 0, 4096)
+	// The stub copies its slices; the SDK's own span does as well.
+	base := testing.AllocsPerRun(100, func() { _, _, _ = s.Attributes(), s.Events(), s.Links() })
+	if n := testing.AllocsPerRun(100, func() { e.AppendSpan(buf, s) }); n > base+2 {
+		t.Errorf("%v allocations, %v of them to get at the span", n, base)
+	}
+}
+
+// FuzzString: every text is one JSON string that says the same.
+func FuzzString(f *testing.F) {
+	f.Add("a\x00\x7f\"\\\n\t\u2028 ü")
+	f.Fuzz(func(t *testing.T, s string) {
+		var back string
+		if err := json.Unmarshal(appendString(nil, s), &back); err != nil || back != strings.ToValidUTF8(s, "\uFFFD") && len([]rune(back)) != len([]rune(s)) {
+			t.Errorf("%q: %v %q", s, err, back)
+		}
+	})
+}
