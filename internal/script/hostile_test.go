@@ -82,7 +82,7 @@ func TestAbandoned(t *testing.T) {
 	began := time.Now()
 	// The length tells the guard one thing and the engine another; the loop ends
 	// by itself after some seconds, so that no goroutine outlives the test.
-	out, _, err := run(t, t.Context(), "let n = 0; Array.prototype.indexOf.call({get length() { return n++ ? 6e7 : 1 }}, 1)", o)
+	out, _, err := run(t, t.Context(), "let n = 0; Array.prototype.indexOf.call({get length() { return n++ ? 15e6 : 1 }}, 1)", o)
 	if took := time.Since(began); err != nil || took > 2*time.Second || !strings.Contains(out.Error, "execution time") {
 		t.Errorf("%v after %v: %+v", err, took, out)
 	}

@@ -49,7 +49,7 @@ type finished struct {
 type machine struct {
 	vm       *quickjs.VM
 	heap     heap
-	memory   int // bytes that the heap may take
+	memory   int          // bytes that the heap may take
 	requests chan request // unbuffered: the script waits for the answer
 	answers  chan string  // unbuffered
 	done     chan finished
