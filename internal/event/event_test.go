@@ -98,7 +98,7 @@ func TestLargestFrameFits(t *testing.T) {
 		Of(Activity{ID: strings.Repeat("a", 64), Name: summary, Summary: summary}),
 	} {
 		if n := len(i.AppendData(nil, ref)); n > 20000 {
-			t.Error(fmt.Sprintf("%s: %d bytes", i.Name(), n))
+			t.Errorf("%s: %d bytes", i.Name(), n)
 		}
 	}
 }

@@ -175,9 +175,7 @@ func (w *walker) after(name string, args []string, in *source, depth int) {
 	case in != nil && in.inside:
 		extra = "./found"
 	case in != nil && in.literal:
-		for _, f := range strings.Fields(in.text) {
-			args = append(args, f)
-		}
+		args = append(args, strings.Fields(in.text)...)
 		extra = ""
 	}
 	if extra != "" {

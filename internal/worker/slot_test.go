@@ -122,6 +122,9 @@ func TestCleanupHoldsWhatIsOpen(t *testing.T) {
 	})
 }
 
+// unmade is a map that nothing may be put into.
+func unmade() map[string]int { return nil }
+
 func TestPanics(t *testing.T) {
 	var none *int
 	tests := map[string]struct {
@@ -129,7 +132,7 @@ func TestPanics(t *testing.T) {
 		fn   string
 	}{
 		"value":   {panicsWithText, "magicode/internal/worker.panicsWithText"},
-		"nil map": {func(context.Context) Panic { var m map[string]int; m["secret"] = 1; return Panic{} }, "magicode/internal/worker.TestPanics.func1"},
+		"nil map": {func(context.Context) Panic { unmade()["secret"] = 1; return Panic{} }, "magicode/internal/worker.TestPanics.func1"},
 		"nil":     {func(context.Context) Panic { *none = 1; return Panic{} }, "magicode/internal/worker.TestPanics.func2"},
 		"index":   {panicsDeep, "magicode/internal/worker.element"},
 		"goexit":  {func(context.Context) Panic { runtime.Goexit(); return Panic{} }, "magicode/internal/worker.TestPanics.func3"},
