@@ -52,7 +52,7 @@ func (c *scan) assignment(i int, kind keyKind) int {
 	}
 	switch hidden := c.literal(v, mark); {
 	case hidden >= 0:
-		return c.markedValue(v, hidden)
+		return c.markedValue(kind, v, hidden)
 	case hidden == more:
 		return more
 	}
@@ -89,12 +89,13 @@ func (c *scan) isPath(i int) bool {
 }
 
 // markedValue passes over the value s[v:end] that is hidden already. What
-// follows the mark belongs to it when it goes on as a word would.
-func (c *scan) markedValue(v, end int) int {
+// follows the mark belongs to it when it goes on as a word would, unless the
+// name stands before other things too.
+func (c *scan) markedValue(kind keyKind, v, end int) int {
 	if end == len(c.s) {
 		return c.end(end)
 	}
-	if !wordAfter(c.s, end) {
+	if kind == weakKey || kind == comparedKey || !wordAfter(c.s, end) {
 		return end
 	}
 	run := c.valueRun(end, len(c.s))

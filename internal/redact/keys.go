@@ -41,7 +41,13 @@ var weakKeys = []string{"sig", "signature", "auth", "pass", "key", "pat", "jwt",
 // keyBefore says what name ends at i, not looking before c.floor.
 func (c *scan) keyBefore(i int) keyKind {
 	low := max(c.floor, i-maxLookBack)
-	j := c.skipBack(i, low)
+	if i <= low || !beforeSeparator[c.s[i-1]] {
+		return noKey
+	}
+	j := i
+	if classes[c.s[i-1]]&(lower|upper) == 0 {
+		j = c.skipBack(i, low)
+	}
 	if j-low < 2 {
 		return noKey
 	}
@@ -105,6 +111,25 @@ func makeNames() (t [32 * 32][]name) {
 	add(weakKey, weakKeys)
 	long := lastTwo(0xc5, 0xbf) // the long s
 	t[long] = append(t[long], t[lastTwo('l', 's')]...)
+	return t
+}
+
+// beforeSeparator says of each byte whether a name, or what may stand between a
+// name and its separator, can end in it.
+var beforeSeparator = makeBeforeSeparator()
+
+func makeBeforeSeparator() (t [256]bool) {
+	for _, b := range " \t\v\f\"']" {
+		t[b] = true
+	}
+	for b := utf8.RuneSelf; b < len(t); b++ {
+		t[b] = true
+	}
+	for h, names := range namesOf {
+		for b := range t {
+			t[b] = t[b] || len(names) > 0 && h&31 == b&31 && classes[b]&(lower|upper) != 0
+		}
+	}
 	return t
 }
 

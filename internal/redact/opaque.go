@@ -27,10 +27,17 @@ func odd(w string) int {
 
 // mayBeOpaque reports whether the word s[i:j] is worth a look at its shape.
 func mayBeOpaque(s string, i, j int) bool {
-	return j-i >= minBody || j == len(s) || opaqueEnds[s[j]]
+	return j-i >= minBody || j == len(s) || opaqueLens[s[j]]>>(j-i)&1 != 0
 }
 
-var opaqueEnds = [256]bool{':': true, '.': true, '-': true, '~': true, '/': true, '+': true}
+// opaqueLens holds, by the byte behind a word, the lengths below minBody of the
+// words that are worth a look, one bit each.
+var opaqueLens = [256]uint32{
+	':': 1<<15 - 1<<8, // Telegram: 8 to 11 digits, maybe behind "bot"
+	'.': 1 << 14,      // Terraform
+	'~': 1 << 5,       // Entra ID
+	'/': 1<<minBody - 1, '+': 1<<minBody - 1,
+}
 
 // opaque looks at the word s[i:j]. It returns the place to go on from, or ^p to
 // wait with all from p on.
@@ -163,7 +170,7 @@ func (c *scan) mailchimp(i, j int) int {
 
 // azureSecret: Entra ID, "<3 characters><digit>Q~<31 to 34 characters>".
 func (c *scan) azureSecret(i, j int) int {
-	if j-i < 2 || c.s[j-1] != 'Q' || classes[c.s[j-2]]&digit == 0 {
+	if j-i != 5 || c.s[j-1] != 'Q' || classes[c.s[j-2]]&digit == 0 {
 		return none
 	}
 	return c.runFrom(j+1, tokenSet|tilde, 25)
@@ -181,7 +188,7 @@ func (c *scan) slashed(i, j int) int {
 		return none
 	case end == len(s) && !c.final:
 		return more
-	case end-i != awsSecret || end < len(s) && classes[s[end]]&(equal|under|dash|dot) != 0 || !mixedWell(s[i:end], true):
+	case end-i != awsSecret || end < len(s) && classes[s[end]]&(equal|under|dot) != 0 || !mixedWell(s[i:end], true):
 		return none
 	}
 	return end

@@ -21,6 +21,7 @@ type scan struct {
 	floor  int  // end of the last replacement: looking back stops here
 	user   bool // that replacement is part of the user in a URL
 	final  bool // the text ends where s ends; otherwise more may come, and s ends with a whole character
+	block  block
 	loose  bool // a private key block went on behind a code fence
 	inside state
 }
@@ -84,6 +85,11 @@ func (c *scan) plain(i int) int {
 		table = &looseKinds
 	}
 	for i < len(s) {
+		if !c.loose {
+			if i = c.skim(i); i == len(s) {
+				break
+			}
+		}
 		kind, word := table[s[i]], 0
 		if kind == other {
 			i++

@@ -21,6 +21,7 @@ func TestMain(m *testing.M) {
 // pieces are what random texts are made of: all that a construct can begin,
 // go on or end with.
 var pieces = []string{
+	"ordinary words that fill a block, and some more of them: a, b and c.d = e ", "x86_64 wordsOfAllKinds-in_one/line.go:12 ",
 	" ", "\n", "\n\n", "\r\n", "\t", "\u00a0", "é", "ſ", "\u212a", "=", ":", " = ", ": ", ":=", "=>", ",", ";", "}", "{", "[", "]", "(", ")", `"`, "'", `\"`, `\`, "`", "```", "~~~",
 	"a", "B", "7", "_", "-", ".", "/", "+", "~", "@", "<", ">", mark, "<red", "-----", "-----BEGIN ", "PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----\n", "-----END PRIVATE KEY-----", "-----END ", "BEGIN",
 	"data:", "image/png", ";base64,", "data:a/b;base64,QUJD", "ghp_", "github_pat_", "abcdefghijklmnopqrst", "AKIA", "ABCDEFGHIJKLMNOP", "sk-", "eyJ", "bearer", "Bearer ", "abcdefgh",

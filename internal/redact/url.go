@@ -12,11 +12,10 @@ const (
 // authority bytes end the part of a URL that holds user, password and host.
 const notAuthority = " \t\r\n\v\f/?#\"'<>`\\"
 
-// urlPassword hides the password that follows the ':' at i, where that is the
-// one of "scheme://user:password@host".
+// urlPassword hides the password that follows the ':' at i, where that is one of "scheme://user:password@host".
 func (c *scan) urlPassword(i int) int {
 	s := c.s
-	if s[i] != ':' {
+	if i+1 < len(s) && s[i+1] <= ' ' {
 		return none
 	}
 	if rest := s[i:]; strings.HasPrefix(rest, "://") {
