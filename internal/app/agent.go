@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/user"
@@ -19,7 +18,6 @@ import (
 	"magicode/internal/session"
 	"magicode/internal/startup"
 	"magicode/internal/vfs"
-	"magicode/internal/worker"
 	"magicode/internal/worktree"
 	"magicode/telemetry"
 )
@@ -96,15 +94,6 @@ func promptParts(snap *startup.Snapshot) prompt.Parts {
 		p.PersonaName, p.PersonaText = snap.Agent.Name, snap.Agent.Text
 	}
 	return p
-}
-
-// panicked leaves a trace of a worker's panic in the attached session: where,
-// never with what values.
-func (a *agent) panicked(w server.Worker, p worker.Panic) {
-	if a.runtime == nil || w == server.WorkerConnection {
-		return
-	}
-	a.runtime.diagnose(fmt.Sprintf("internal error in the %s worker at %s (%s:%d)", w, p.Function, p.File, p.Line))
 }
 
 // userHome asks the password database.

@@ -48,6 +48,7 @@ func newToolset(a *agent, snap *startup.Snapshot) *toolset {
 		listfiles.New(a.fs, absolute("list_files")),
 		control.New(s.Compact),
 	}}
+	t.tools = a.watch(t.tools)
 	t.whole = t.offer(tool.Options{Disabled: disableKeys(s.Disabled)})
 	return t
 }
