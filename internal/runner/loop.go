@@ -43,6 +43,10 @@ func (r *run) loop(ctx context.Context) (reason, error) {
 			if err := r.askToGoOn(ctx); err != nil {
 				return failed, r.causeOf(ctx, err)
 			}
+		case r.dangles():
+			if err := r.askForTool(ctx); err != nil {
+				return failed, r.causeOf(ctx, err)
+			}
 		default:
 			return answered, r.answer(ctx)
 		}

@@ -34,6 +34,7 @@ type run struct {
 	repeats    repeats
 	continued  bool // one automatic continuation per run (runner.md 15.1)
 	reasoned   bool // one reasoning-only recovery per run (15.2)
+	dangled    bool // one dangling-intent recovery per run (15.3)
 	recovered  bool // any recovery: no automatic compaction for the rest of the run
 
 	asked       bool   // the model asked for a compaction

@@ -200,6 +200,16 @@ func (t *textOut) totals() (segments, bytes int) {
 	return t.segments, t.bytes
 }
 
+// current is the text of the open segment.
+func (t *textOut) current() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open == nil {
+		return ""
+	}
+	return t.open.stream.Text()
+}
+
 // stop disarms the timers.
 func (t *textOut) stop() {
 	t.mu.Lock()
