@@ -13,18 +13,19 @@ import (
 // core is what a handle leads to until telemetry is known to be off. While it
 // is dormant it counts, and keeps the spans that began; decide makes it report.
 type core struct {
-	environ  []string
-	began    time.Time // of the process; every time in a capture is counted from it
-	starting atomic.Bool
-	hot      *hotInstruments
-	slow     slowInstruments
-	drops    [dropCount]atomic.Uint64
-	requests atomic.Int64
-	runs     atomic.Int64
-	spans    atomic.Int64 // of the current run
-	appends  atomic.Int64 // of the current run
-	decided  atomic.Pointer[decision]
-	child    atomic.Pointer[openSpan]
+	environ   []string
+	began     time.Time // of the process; every time in a capture is counted from it
+	starting  atomic.Bool
+	hot       *hotInstruments
+	slow      slowInstruments
+	drops     [dropCount]atomic.Uint64
+	requests  atomic.Int64
+	approvals atomic.Int64
+	runs      atomic.Int64
+	spans     atomic.Int64 // of the current run
+	appends   atomic.Int64 // of the current run
+	decided   atomic.Pointer[decision]
+	child     atomic.Pointer[openSpan]
 
 	mu    sync.Mutex
 	early []*openSpan // begun before the decision
@@ -93,10 +94,13 @@ func (c *core) begin(k Kind, parent *openSpan, now time.Time) *openSpan {
 		o.set(attribute.Int64(intKeys[KeyRequestSeq], c.requests.Add(1)))
 	case k == SpanRun:
 		o.set(attribute.Int64(intKeys[KeyRunSeq], c.runs.Add(1)))
+		o.deltas = c.hot.deltaCounts()
 		c.spans.Store(0)
 		c.appends.Store(0)
 	case k == SpanOutputStall, k == SpanSessionAppend && c.appends.Add(1) > maxRunAppends:
 		o.held = true
+	case k == SpanApprovalWait:
+		o.set(attribute.Int64(intKeys[KeyApprovalSeq], c.approvals.Add(1)))
 	case k < SpanCleanup && c.spans.Add(1) > maxRunSpans:
 		c.drop(dropCap)
 		return nil

@@ -159,7 +159,12 @@ func (s *slowInstruments) countSpan(o *openSpan) {
 	if key != keyNone {
 		l = l.with(key, WordOf(word))
 	}
-	if o.failed {
+	switch {
+	case m == metricCleanup && o.cut:
+		l = l.with(KeyCleanupOutcome, WordOf("detached"))
+	case m == metricCleanup:
+		l = l.with(KeyCleanupOutcome, WordOf("done"))
+	case o.failed:
 		l = l.withCode(o.code)
 	}
 	s.observe(m, l, o.end.Sub(o.start).Seconds())

@@ -164,6 +164,10 @@ func (h *hotInstruments) frames() []point.Point {
 	return points
 }
 
+func (h *hotInstruments) deltaCounts() [2]uint64 {
+	return [2]uint64{h.deltas[0].Load(), h.deltas[1].Load()}
+}
+
 func (h *hotInstruments) totals() (in, out uint64) {
 	for i := range h.framesIn {
 		in += h.framesIn[i].Load()

@@ -40,6 +40,8 @@ const (
 	keyGoroutines    = "magi.goroutines.count"
 	keyDropped       = "magi.telemetry.dropped"
 	keyEventName     = "magi.event.name"
+	keyOpenNames     = "magi.open.names"
+	keyOpenAges      = "magi.open.ages_ms"
 	keyRunSeqName    = "magi.run.seq"
 	keyAgentName     = "gen_ai.agent.name"
 	keyOperation     = "gen_ai.operation.name"
@@ -160,8 +162,6 @@ const (
 	KeyFrameSize
 	KeyCount
 	KeySize
-	KeyDiagnostics
-	KeyNotices
 	KeyHistoryBytes
 	KeyHistoryLines
 	KeyHistoryParts
@@ -188,20 +188,17 @@ const (
 	KeyFirstChunkMS
 	KeyAttempt
 	KeyHTTPStatus
-	KeyResponseBytes
 	KeyRetryWaitMS
 	KeyToolSeq
 	KeyToolOutputBytes
 	KeyApprovalSeq
 	KeyApprovalExpiresMS
-	KeyStaleAnswers
 	KeyTokensBefore
 	KeyTokensAfter
 	KeyAppendBytes
 	KeyLockWaitMS
 	KeyFsyncMS
 	KeyOutputPending
-	KeyOutputOldestMS
 	KeyOutputPeak
 	KeyCleanupBudgetMS
 	keyOpenSpans
@@ -212,8 +209,7 @@ var intKeys = [intKeyCount]string{
 	KeyPID: "process.pid", KeyProtocolVersion: "magi.protocol.version", KeyExitCode: "process.exit.code",
 	KeyRequests: "magi.requests", KeyRuns: "magi.runs", KeyFramesIn: "magi.frames.in", KeyFramesOut: "magi.frames.out",
 	KeyRequestSeq: "magi.request.seq", KeyFrameSize: "magi.frame.size",
-	KeyCount: "magi.count", KeySize: "magi.size", KeyDiagnostics: "magi.diagnostics", KeyNotices: "magi.session.notices",
-	KeyHistoryBytes: "magi.history.bytes", KeyHistoryLines: "magi.history.lines", KeyHistoryParts: "magi.history.parts",
+	KeyCount: "magi.count", KeySize: "magi.size", KeyHistoryBytes: "magi.history.bytes", KeyHistoryLines: "magi.history.lines", KeyHistoryParts: "magi.history.parts",
 	KeyHistoryPages: "magi.history.pages", KeyHistoryPageIndex: "magi.history.page.index", KeyHistoryEntries: "magi.history.entries",
 	KeyRunSeq: keyRunSeqName, KeyPromptSize: "magi.prompt.size", KeyRunInferenceCalls: "magi.run.inference_calls",
 	KeyRunToolCalls: "magi.run.tool_calls", KeyRunSegments: "magi.run.segments", KeyRunContentBytes: "magi.run.content_bytes",
@@ -222,12 +218,10 @@ var intKeys = [intKeyCount]string{
 	KeyStreamChunks: "magi.stream.chunks", KeyInputTokens: "gen_ai.usage.input_tokens", KeyOutputTokens: "gen_ai.usage.output_tokens",
 	KeyCacheReadTokens: "gen_ai.usage.cache_read.input_tokens", KeyCacheWriteTokens: "gen_ai.usage.cache_write.input_tokens",
 	KeyReasoningTokens: "gen_ai.usage.reasoning.output_tokens", KeyFirstChunkMS: "gen_ai.response.time_to_first_chunk",
-	KeyAttempt: "magi.attempt", KeyHTTPStatus: "http.response.status_code", KeyResponseBytes: "magi.response.bytes",
-	KeyRetryWaitMS: "magi.retry.wait_ms", KeyToolSeq: "magi.tool.seq", KeyToolOutputBytes: "magi.tool.output_bytes",
-	KeyApprovalSeq: "magi.approval.seq", KeyApprovalExpiresMS: "magi.approval.expires_ms", KeyStaleAnswers: "magi.approval.stale_answers",
-	KeyTokensBefore: "magi.compaction.tokens_before", KeyTokensAfter: "magi.compaction.tokens_after",
+	KeyAttempt: "magi.attempt", KeyHTTPStatus: "http.response.status_code", KeyRetryWaitMS: "magi.retry.wait_ms", KeyToolSeq: "magi.tool.seq", KeyToolOutputBytes: "magi.tool.output_bytes",
+	KeyApprovalSeq: "magi.approval.seq", KeyApprovalExpiresMS: "magi.approval.expires_ms", KeyTokensBefore: "magi.compaction.tokens_before", KeyTokensAfter: "magi.compaction.tokens_after",
 	KeyAppendBytes: "magi.append.bytes", KeyLockWaitMS: "magi.append.lock_wait_ms", KeyFsyncMS: "magi.append.fsync_ms",
-	KeyOutputPending: "magi.output.pending", KeyOutputOldestMS: keyOutputOldest, KeyOutputPeak: "magi.output.peak",
+	KeyOutputPending: "magi.output.pending", KeyOutputPeak: "magi.output.peak",
 	KeyCleanupBudgetMS: "magi.cleanup.budget_ms", keyOpenSpans: keyOpen,
 }
 
@@ -241,14 +235,12 @@ const (
 	KeySettingsMigrated
 	KeySettingsProject
 	KeyHistoryComplete
-	KeyConversationCompacted
 	boolKeyCount
 )
 
 var boolKeys = [boolKeyCount]string{
 	KeyDetached: "magi.detached", KeyStartupCancelled: "magi.startup.cancelled", KeySettingsMigrated: "magi.settings.migrated",
 	KeySettingsProject: "magi.settings.project", KeyHistoryComplete: "magi.history.complete",
-	KeyConversationCompacted: "gen_ai.conversation.compacted",
 }
 
 // EnumKey names a word out of a closed list.
@@ -269,7 +261,6 @@ const (
 	KeyRunPersistence
 	KeyReasoningLevel
 	KeyChatPurpose
-	KeyFinishReason
 	KeyAttemptPhase
 	KeyRetryReason
 	KeyTool
@@ -294,8 +285,7 @@ var enumKeys = [enumKeyCount]string{
 	KeyMethod: "rpc.method", KeyExitReason: "magi.exit.reason", KeyProvider: "magi.provider", KeyProviderName: "gen_ai.provider.name",
 	KeySessionAction: "magi.session.action", KeyLease: "magi.lease", KeyLeaseOutcome: "magi.lease.outcome",
 	KeyHistoryTrigger: "magi.history.trigger", KeyRunOutcome: "magi.run.outcome", KeyRunPersistence: "magi.run.persistence",
-	KeyReasoningLevel: "gen_ai.request.reasoning.level", KeyChatPurpose: "magi.chat.purpose", KeyFinishReason: "gen_ai.response.finish_reasons",
-	KeyAttemptPhase: "magi.attempt.phase", KeyRetryReason: "magi.retry.reason", KeyTool: "gen_ai.tool.name", KeyToolOrigin: "magi.tool.origin",
+	KeyReasoningLevel: "gen_ai.request.reasoning.level", KeyChatPurpose: "magi.chat.purpose", KeyAttemptPhase: "magi.attempt.phase", KeyRetryReason: "magi.retry.reason", KeyTool: "gen_ai.tool.name", KeyToolOrigin: "magi.tool.origin",
 	KeyToolOutcome: "magi.tool.outcome", KeyApprovalOutcome: "magi.approval.outcome", KeyCompactionPlace: "magi.compaction.place",
 	KeyAppendClass: "magi.session.class", KeyAppendOutcome: "magi.append.outcome", KeyOutputOutcome: "magi.output.outcome",
 	KeyWorker: "magi.worker", KeyMCPServer: "magi.mcp.server", KeyTransport: "network.transport",

@@ -75,9 +75,39 @@ func (c *core) urgent() {
 	}
 }
 
-func (c *core) snapshot(time.Time) {
-	if d := c.decided.Load(); d != nil {
-		d.put(c, item{snap: true}, true)
+// maxOpenNames bounds the names in a snapshot.
+const maxOpenNames = 16
+
+// snapshot queues the records of what is open, and ends a span that says so to
+// sinks that know only spans.
+func (c *core) snapshot(now time.Time) {
+	d := c.decided.Load()
+	if d == nil {
+		return
+	}
+	open := c.openSpans()
+	var above *openSpan
+	var names []string
+	var ages []int64
+	for _, o := range open {
+		if o.kind == SpanCleanup {
+			above = o
+		}
+		if len(names) < maxOpenNames {
+			o.mu.Lock()
+			names = append(names, o.name())
+			o.mu.Unlock()
+			ages = append(ages, now.Sub(o.start).Milliseconds())
+		}
+	}
+	d.put(c, item{snap: true}, true)
+	if o := c.begin(SpanCleanupSnapshot, above, now); o != nil {
+		o.mu.Lock()
+		o.set(attribute.Int(keyOpen, len(open)))
+		o.set(attribute.StringSlice(keyOpenNames, names))
+		o.set(attribute.Int64Slice(keyOpenAges, ages))
+		o.mu.Unlock()
+		o.finish(now, false)
 	}
 }
 

@@ -16,9 +16,13 @@ import (
 func allowed(r otlpjson.Record, key string, v attribute.Value) bool {
 	switch v.Type() {
 	case attribute.INT64:
-		return contains(intKeys[:], key) || oneOf(key, keySpanAge, keyOldest, keyWorkerPending, keyGoroutines, keyDropped, "magi.capture.schema")
+		return contains(intKeys[:], key) || oneOf(key, keySpanAge, keyOldest, keyOutputOldest, keyWorkerPending, keyGoroutines, keyDropped, "magi.capture.schema")
 	case attribute.BOOL:
 		return contains(boolKeys[:], key) || oneOf(key, keySpanCut, keySpanLate, keyStream)
+	case attribute.STRINGSLICE:
+		return key == keyOpenNames && !slices.ContainsFunc(v.AsStringSlice(), func(s string) bool { return !knownSpanName(s) })
+	case attribute.INT64SLICE:
+		return key == keyOpenAges
 	case attribute.STRING:
 		return allowedText(r, key, v.AsString())
 	}

@@ -37,7 +37,8 @@ type openSpan struct {
 	failed bool
 	code   Code
 	attrs  []attribute.KeyValue
-	words  labels // the words a metric may want
+	deltas [2]uint64 // of the child when a run began
+	words  labels    // the words a metric may want
 	ints   [4]intValue
 	nInts  int
 	names  []pendingName
@@ -248,10 +249,8 @@ func (o *openSpan) finish(now time.Time, cut bool) {
 	span, held := o.span, o.held
 	o.mu.Unlock()
 	o.core.leave(o)
-	if o.kind == SpanChild {
-		o.totals()
-	}
-	if !cut && (!held || o.kind == SpanSessionAppend) {
+	o.totals()
+	if (!cut || o.kind >= SpanCleanup) && (!held || o.kind == SpanSessionAppend) {
 		o.core.slow.countSpan(o)
 	}
 	switch {
@@ -279,11 +278,19 @@ func heldFor(k Kind) time.Duration {
 	return slowAppend
 }
 
-// totals are what the child's own span says at its end.
+// totals are what the instruments know of a child or a run at its end.
 func (o *openSpan) totals() {
 	c := o.core
-	in, out := c.hot.totals()
-	for _, v := range [...]intValue{{KeyRequests, c.requests.Load()}, {KeyRuns, c.runs.Load()}, {KeyFramesIn, int64(in)}, {KeyFramesOut, int64(out)}} {
+	var known []intValue
+	switch o.kind {
+	case SpanChild:
+		in, out := c.hot.totals()
+		known = []intValue{{KeyRequests, c.requests.Load()}, {KeyRuns, c.runs.Load()}, {KeyFramesIn, int64(in)}, {KeyFramesOut, int64(out)}}
+	case SpanRun:
+		now := c.hot.deltaCounts()
+		known = []intValue{{KeyRunDeltas, int64(now[0] - o.deltas[0])}, {KeyRunDeltasDropped, int64(now[1] - o.deltas[1])}}
+	}
+	for _, v := range known {
 		o.attrs = append(o.attrs, attribute.Int64(intKeys[v.key], v.value))
 	}
 }

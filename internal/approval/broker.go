@@ -48,6 +48,7 @@ type Broker struct {
 type question struct {
 	id      string
 	ctx     context.Context
+	span    telemetry.Span
 	started chan struct{} // closed when the minute begins
 	answer  chan bool     // capacity 1: the winning reply
 
@@ -101,7 +102,7 @@ func (b *Broker) ask(ctx context.Context, summary string, span telemetry.Span) (
 	if err := context.Cause(ctx); err != nil {
 		return Denied, err
 	}
-	q := &question{id: b.newID(), ctx: ctx, started: make(chan struct{}), answer: make(chan bool, 1)}
+	q := &question{id: b.newID(), ctx: ctx, span: span, started: make(chan struct{}), answer: make(chan bool, 1)}
 	b.set(q)
 	defer b.set(nil)
 	span.Name(telemetry.KeyApprovalHash, telemetry.WireID(q.id))
@@ -187,6 +188,7 @@ func (b *Broker) Answer(id string, allow bool) error {
 	}
 	b.pending = nil
 	q.answer <- allow
+	q.span.Event(telemetry.EventAnswered)
 	return nil
 }
 

@@ -58,6 +58,7 @@ type Writer struct {
 
 	stalled bool // the goroutine runs
 	stall   telemetry.Span
+	peak    int // of the queue during the stall
 	err     error
 	wg      sync.WaitGroup
 }
@@ -110,6 +111,9 @@ func (w *Writer) Commit(buf []byte, kind telemetry.FrameKind) {
 	w.buf = buf
 	w.queue[(w.head+w.n)%len(w.queue)] = f
 	w.n++
+	if w.stalled {
+		w.peak = max(w.peak, w.n)
+	}
 	w.tel.FrameQueued(w.n)
 }
 
@@ -123,7 +127,7 @@ func (w *Writer) Flush() {
 		return
 	}
 	w.stamp(time.Now())
-	w.stalled = true
+	w.stalled, w.peak = true, w.n
 	w.stall = w.tel.BeginInChild(telemetry.SpanOutputStall)
 	w.stall.Int(telemetry.KeyOutputPending, int64(w.n))
 	w.wg.Go(w.drain)
@@ -186,6 +190,7 @@ func (w *Writer) endStall() {
 	case w.err != nil:
 		outcome = "broken"
 	}
+	w.stall.Int(telemetry.KeyOutputPeak, int64(w.peak))
 	w.stall.Str(telemetry.KeyOutputOutcome, telemetry.WordOf(outcome))
 	w.stall.End()
 }

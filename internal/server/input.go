@@ -88,6 +88,7 @@ func (c *conn) frame(ctx context.Context, f []byte) {
 		span.Fail(telemetry.CodeOf(string(code)))
 		c.rejected(req.Method, code)
 	}
+	c.query.span.Event(telemetry.EventResponseQueued)
 	c.query.span.End()
 	c.query = call{} // nothing of a request outlives it
 }

@@ -20,6 +20,7 @@ func (p *pending) end(code localagent.Code) {
 	if code != "" {
 		p.span.Fail(telemetry.CodeOf(string(code)))
 	}
+	p.span.Event(telemetry.EventResponseQueued)
 	p.span.End()
 	*p = pending{}
 }

@@ -141,6 +141,7 @@ func (c *conn) finish() {
 	}
 	b := event.AppendFinished(c.env.BeginEvent(c.out.Begin()), r.ref, r.finished, code)
 	c.out.Commit(c.env.EndEvent(b, localagent.EventRunFinished), telemetry.FrameRunFinished)
+	r.span.Event(telemetry.EventTerminalQueued)
 	runEnded(r.span, r.finished, code)
 }
 

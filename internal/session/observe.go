@@ -1,6 +1,10 @@
 package session
 
-import "magicode/telemetry"
+import (
+	"errors"
+
+	"magicode/telemetry"
+)
 
 // appended describes an append to telemetry: what class of record it was, its
 // size with the line ends, and what became of it.
@@ -55,4 +59,17 @@ func outcomeWord(o Outcome) string {
 		return "metadata_failed"
 	}
 	return ""
+}
+
+// leased closes the span of taking a session's locks.
+func leased(span telemetry.Span, err error) {
+	outcome := "ok"
+	switch {
+	case errors.Is(err, ErrBusy):
+		outcome = "busy"
+	case err != nil:
+		outcome = "invalid"
+	}
+	span.Str(telemetry.KeyLeaseOutcome, telemetry.WordOf(outcome))
+	span.End()
 }

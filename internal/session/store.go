@@ -141,7 +141,13 @@ func (s *Store) open(ctx context.Context, id string) (*Handle, error) {
 // attach takes the locks, writer before active (storage.md 5.3).
 func (s *Store) attach(ctx context.Context, id string) (*Handle, error) {
 	_, span := s.o.Tel.Begin(ctx, telemetry.SpanSessionLease)
-	defer span.End()
+	h, err := s.take(id, span)
+	leased(span, err)
+	return h, err
+}
+
+func (s *Store) take(id string, span telemetry.Span) (*Handle, error) {
+	span.Str(telemetry.KeyLease, telemetry.WordOf("writer"))
 	h := &Handle{store: s, id: id, path: s.file(id), turn: make(chan struct{}, 1)}
 	if !s.o.Child {
 		var err error
@@ -149,6 +155,7 @@ func (s *Store) attach(ctx context.Context, id string) (*Handle, error) {
 			return nil, lockError(err)
 		}
 	}
+	span.Str(telemetry.KeyLease, telemetry.WordOf("active"))
 	var err error
 	if h.active, err = s.o.Leases.Share(filepath.Join(s.o.Dir, id+".active")); err != nil {
 		return nil, errors.Join(lockError(err), h.writer.Release())

@@ -37,6 +37,7 @@ func Start(ctx context.Context, env Env) (*Snapshot, Info, error) {
 		}
 		if err != nil {
 			span.Fail(telemetry.CodeOf(codeOf(err)))
+			span.Bool(telemetry.KeyStartupCancelled, codeOf(err) == "")
 			return nil, s.info, s.failed(err)
 		}
 	}
@@ -157,7 +158,14 @@ func (s *starter) instructions(ctx context.Context) error {
 	if err != nil {
 		return fail(ErrConfiguration, StageInstructions, err)
 	}
-	telemetry.Current(ctx).Int(telemetry.KeyCount, int64(len(snap.Instructions)))
+	if span := telemetry.Current(ctx); span.On() {
+		size := 0
+		for _, i := range snap.Instructions {
+			size += len(i.Text)
+		}
+		span.Int(telemetry.KeyCount, int64(len(snap.Instructions)))
+		span.Int(telemetry.KeySize, int64(size))
+	}
 	return nil
 }
 

@@ -186,7 +186,7 @@ func TestSpanTree(t *testing.T) {
 			}
 		case "invoke_agent magi-code":
 			if s.get("magi.run.outcome") != "completed" || s.get("magi.run.persistence") != "durable" || s.get("magi.run.tool_calls") != "2" ||
-				s.get("magi.run.inference_calls") != "3" || len(s.Events) != 2 {
+				s.get("magi.run.inference_calls") != "3" || len(s.Events) != 3 {
 				t.Errorf("run: %+v", s)
 			}
 		case "magi.approval.wait":

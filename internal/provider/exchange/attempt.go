@@ -35,7 +35,11 @@ func (a *attempt) run(parent context.Context) (*failure, error) {
 	span.Int(telemetry.KeyAttempt, int64(a.number))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	phase(ctx, "connect")
 	fail, err := a.exchange(ctx, cancel)
+	if err == nil && fail == nil {
+		phase(ctx, "done")
+	}
 	if parent.Err() != nil {
 		span.Fail(telemetry.CodeOf("cancelled"))
 		return nil, context.Cause(parent)
@@ -52,6 +56,7 @@ func (a *attempt) exchange(ctx context.Context, cancel context.CancelCauseFunc) 
 		return fail, nil
 	}
 	defer resp.Body.Close()
+	phase(ctx, "headers")
 	telemetry.Current(ctx).Event(telemetry.EventHeaders)
 	telemetry.Current(ctx).Int(telemetry.KeyHTTPStatus, int64(resp.StatusCode))
 	a.requestID = resp.Header.Get("X-Request-Id")
@@ -66,7 +71,15 @@ func (a *attempt) exchange(ctx context.Context, cancel context.CancelCauseFunc) 
 		return &failure{err: transport("provider request", errBusy, nil)}, nil
 	}
 	defer release()
+	phase(ctx, "stream")
 	return a.stream(ctx, cancel, resp.Body)
+}
+
+// phase tells telemetry how far the attempt has come.
+func phase(ctx context.Context, p string) {
+	if span := telemetry.Current(ctx); span.On() {
+		span.Str(telemetry.KeyAttemptPhase, telemetry.WordOf(p))
+	}
 }
 
 // send returns a response with any status.

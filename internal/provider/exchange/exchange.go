@@ -84,10 +84,12 @@ type Engine struct {
 // goroutine. It returns nil when the response is complete, the context's cause,
 // the error of emit, or a *provider.Error.
 func (e *Engine) Do(ctx context.Context, c Call, emit func(provider.Event) error) error {
+	telemetry.Current(ctx).Int(telemetry.KeyRequestBytes, c.Body.Len())
 	mismatch := ""
 	for n := c.Before + 1; ; n++ {
 		a := &attempt{engine: e, call: &c, number: n, sink: Sink{ctx: ctx, emit: emit}}
 		fail, err := a.run(ctx)
+		telemetry.Current(ctx).Int(telemetry.KeyAttempts, int64(n))
 		if m := a.mismatch(); m != "" {
 			mismatch = m
 		}

@@ -19,6 +19,8 @@ type chat struct {
 	first  bool
 	chunks int64
 	usage  *provider.Usage
+	// builtin: the provider is not the user's own.
+	builtin bool
 }
 
 // chat opens the span of a generation. Off, it does nothing.
@@ -37,6 +39,7 @@ func (s *shaped) chat(ctx context.Context, req *provider.Request) (context.Conte
 	default:
 		builtin, vendor = false, ""
 	}
+	c.builtin = builtin
 	id := s.id
 	if !builtin {
 		id = "custom"
@@ -63,7 +66,9 @@ func (c *chat) seen(emit func(provider.Event) error) func(provider.Event) error 
 		switch ev.Kind {
 		case provider.EventUsage:
 			c.usage = ev.Usage
-		case provider.EventIdentity, provider.EventNotice, provider.EventTier:
+		case provider.EventIdentity:
+			c.answeredBy(ev.Identity)
+		case provider.EventNotice, provider.EventTier:
 		default:
 			if !c.first {
 				c.first = true
@@ -72,6 +77,13 @@ func (c *chat) seen(emit func(provider.Event) error) func(provider.Event) error 
 			}
 		}
 		return emit(ev)
+	}
+}
+
+func (c *chat) answeredBy(id *provider.Identity) {
+	if id != nil && id.ResponseModel != "" {
+		_, safe := redact.SafeName(id.ResponseModel)
+		c.span.Name(telemetry.KeyResponseModel, telemetry.Model(id.ResponseModel, c.builtin, safe))
 	}
 }
 
