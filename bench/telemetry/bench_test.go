@@ -1,0 +1,107 @@
+package telemetry
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"magicode/telemetry"
+	"magicode/telemetry/otlpjson"
+	"magicode/telemetry/point"
+)
+
+// states are the two that are compared.
+func states(b *testing.B, run func(b *testing.B, name string, tel telemetry.Tel)) {
+	run(b, "off", telemetry.Tel{})
+	dir := filepath.Join(b.TempDir(), "state")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	tel := telemetry.New([]string{"MC_TELEMETRY=file"}, time.Now())
+	tel.Start(nil, telemetry.Identity{InstanceID: "6f1c5f0e-0000-4000-8000-000000000001", StateDir: dir, Version: "bench"})
+	if !tel.On() {
+		b.Fatal("telemetry is not on")
+	}
+	defer tel.Exit(0, telemetry.WordOf("shutdown"), false)
+	run(b, "file", tel)
+}
+
+func BenchmarkHook(b *testing.B) {
+	now := time.Now()
+	late := now.Add(2 * time.Second)
+	states(b, func(b *testing.B, state string, t telemetry.Tel) {
+		for _, h := range []struct {
+			name string
+			call func()
+		}{
+			{"FrameIn", func() { t.FrameIn(now, 3*time.Microsecond, 180, telemetry.FrameRequest) }},
+			{"FrameQueued", func() { t.FrameQueued(1) }},
+			{"FrameWritten", func() { t.FrameWritten(now, late, 420, telemetry.FrameMessageDelta, 0) }},
+			{"WriteCall", func() { t.WriteCall(420, false) }},
+			{"WorkerEvents", func() { t.WorkerEvents(1) }},
+			{"EventWaited", func() { t.EventWaited(time.Millisecond) }},
+			{"DeltaQueued", func() { t.DeltaQueued() }},
+			{"DeltaDropped", func() { t.DeltaDropped() }},
+		} {
+			b.Run("hook="+h.name+"/telemetry="+state, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					h.call()
+				}
+			})
+		}
+	})
+}
+
+func BenchmarkSpan(b *testing.B) {
+	states(b, func(b *testing.B, state string, t telemetry.Tel) {
+		b.Run("telemetry="+state, func(b *testing.B) {
+			b.ReportAllocs()
+			ctx, run := t.Begin(context.Background(), telemetry.SpanChild)
+			defer run.End()
+			for b.Loop() {
+				_, s := t.Begin(ctx, telemetry.SpanSessionWork)
+				s.Int(telemetry.KeyHistoryBytes, 1000)
+				s.Str(telemetry.KeyLease, 1)
+				s.Bool(telemetry.KeyHistoryComplete, true)
+				s.End()
+			}
+		})
+	})
+}
+
+func BenchmarkEncode(b *testing.B) {
+	all := func(otlpjson.Record, string, attribute.Value) bool { return true }
+	e := otlpjson.New([]attribute.KeyValue{attribute.String("service.name", "magi-code"), attribute.Int("process.pid", 1)}, "magi-code", "1", all)
+	sc := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}})
+	attrs := []attribute.KeyValue{attribute.String("magi.session.class", "assistant"), attribute.Int("magi.append.bytes", 4096), attribute.String("magi.append.outcome", "durable")}
+	span := tracetest.SpanStub{Name: "magi.session.append", SpanContext: sc, StartTime: time.Unix(1, 0), EndTime: time.Unix(2, 0), Attributes: attrs,
+		Events: []sdktrace.Event{{Name: "e", Time: time.Unix(1, 5)}}}.Snapshot()
+	metrics := []point.Metric{{Name: "magi.frame.size", Unit: "By", Type: point.Histogram, Bounds: []float64{128, 256, 512}, Points: []point.Point{{Buckets: []uint64{1, 2, 3, 4}, Count: 10, Sum: 5}}}}
+	buf := make([]byte, 0, 8192)
+	for _, r := range []struct {
+		name   string
+		append func() []byte
+	}{
+		{"span", func() []byte { return e.AppendSpan(buf, span) }},
+		{"log", func() []byte {
+			return e.AppendLog(buf, otlpjson.Log{Time: time.Unix(1, 0), Name: "magi.span.start", Span: sc, Attributes: attrs})
+		}},
+		{"metrics", func() []byte { return e.AppendMetrics(buf, metrics, time.Unix(1, 0), time.Unix(2, 0)) }},
+	} {
+		b.Run("record="+r.name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(r.append())))
+			for b.Loop() {
+				r.append()
+			}
+		})
+	}
+}
