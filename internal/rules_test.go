@@ -27,8 +27,10 @@ var rows = map[string]float64{
 	"internal/server": 2, "internal/demo": 2,
 	"internal/frame": 3, "internal/admission": 3, "internal/worker": 3, "internal/startup": 3, "internal/attach": 3, "internal/turn": 3,
 	"internal/event": 4, "internal/approval": 4,
+	"internal/subagent":         5,
 	"internal/runner":           6,
 	"internal/provider/factory": 7,
+	"internal/provider/claude":  7.05,
 	"internal/provider/openai":  7.1, "internal/provider/codex": 7.1, "internal/provider/anthropic": 7.1,
 	"internal/provider/chat": 7.2, "internal/provider/responses": 7.3,
 	"internal/provider/exchange": 7.4, "internal/provider/transcript": 7.4,
@@ -43,6 +45,9 @@ var rows = map[string]float64{
 	"internal/vfs": 11, "internal/jsonscan": 11,
 	"pkg/client": 4, "pkg/localagent": 12, "telemetry": 12, "telemetry/point": 13, "telemetry/rawfile": 13,
 }
+
+// planned packages have a row before they have code.
+var planned = []string{"internal/subagent", "internal/mcp", "internal/lsp", "internal/provider/claude"}
 
 // wireKnowers are the packages inside internal/ that may know pkg/localagent:
 // the others also serve front ends without a wire.
@@ -141,7 +146,7 @@ func TestRowsAreUsed(t *testing.T) {
 		have = append(have, strings.TrimPrefix(p.ImportPath, module))
 	}
 	for name := range rows {
-		if !slices.ContainsFunc(have, func(h string) bool { return h == name || strings.HasPrefix(h, name+"/") }) {
+		if !slices.Contains(planned, name) && !slices.ContainsFunc(have, func(h string) bool { return h == name || strings.HasPrefix(h, name+"/") }) {
 			t.Errorf("%s has a row and no code", name)
 		}
 	}
