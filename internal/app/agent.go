@@ -74,7 +74,9 @@ func (a *agent) assemble(snap *startup.Snapshot) *agentRuntime {
 	r.models = newModels(a, snap)
 	r.providers = newFactory(a, snap, r.models)
 	r.tools = newToolset(a, snap)
-	r.system = prompt.System(promptParts(snap))
+	parts := promptParts(snap)
+	parts.CodeMode = r.tools.whole.inner != nil
+	r.system = prompt.System(parts)
 	r.attach = attach.New(attach.Options{
 		Store: r.store, FS: a.fs, Cwd: a.cwd, Startup: snap.Selection, Models: r.models, NewID: newID, Tel: a.tel,
 	})

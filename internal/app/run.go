@@ -69,8 +69,9 @@ func (u *agentRun) prepare(ctx context.Context, notice func(string)) (runner.Con
 	id := conversationID(u.att.ID())
 	return runner.Config{
 		Recorder: r.handle(), Provider: prov, Tools: tools.registry, Guard: u.guard(), Env: r.tools.env(), Limits: limits(),
+		Hooks: u.hooks(sel), Script: u.script(tools, r.handle()),
 		Request: provider.Request{Model: sel.Model, Level: sel.Level, Tools: tools.definitions, ToolsCache: tools.cache, PromptCacheKey: id, ConversationID: id},
-		System:  r.system, History: conv.Items(), HasCallID: conv.HasCallID,
+		System:  r.systemFor(tools), History: conv.Items(), HasCallID: conv.HasCallID,
 		Budget: r.budget(sel), Compaction: u.compaction(sel, conv), Background: title,
 		RunID: u.request.RunID, NewID: newID, Tel: r.agent.tel,
 	}, nil

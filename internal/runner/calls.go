@@ -45,6 +45,8 @@ func (r *run) batch(ctx context.Context, resp *response) error {
 		results = append(results, res)
 		r.noteControl(c.call, res)
 		r.turn = append(r.turn, lasting(provider.Item{Kind: provider.ItemResult, CallID: calls[i].call.ID, Name: c.call.Name, Success: res.Success, Text: res.Content}))
+		r.nudge(c.call, res)
+		r.deliver()
 	}
 	if stopped != nil {
 		return stopped

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"magicode/internal/hook"
 	"magicode/internal/provider"
 	"magicode/internal/session"
 	"magicode/internal/tool"
@@ -20,6 +21,8 @@ var (
 	ErrContentLimit = errors.New("content limit reached")
 	// ErrDenied: an approval was denied or expired.
 	ErrDenied = errors.New("the command was not approved")
+	// ErrHook: a hook failed whose policy is to end the turn.
+	ErrHook = errors.New("a hook failed")
 	// ErrRecord: a record that must precede an effect was not stored.
 	ErrRecord = errors.New("required record append failed")
 	// ErrNoProgress: the same call gave the same result too often (decision 24).
@@ -65,7 +68,9 @@ type Config struct {
 	Recorder Recorder
 	Provider provider.Provider
 	Tools    Tools
-	Guard    Guard // nil: every call may run
+	Guard    Guard     // nil: every call may run
+	Hooks    *hook.Set // nil: none
+	Script   *Script   // Code Mode; nil: it is not offered
 	Sink     Sink
 	Env      tool.Env
 	Limits   Limits

@@ -7,6 +7,7 @@ import (
 
 	"magicode/internal/provider"
 	"magicode/internal/redact"
+	"magicode/internal/script"
 	"magicode/internal/session"
 	"magicode/internal/tool"
 	"magicode/telemetry"
@@ -23,6 +24,7 @@ type origin struct {
 	env        tool.Env
 	callKind   session.Kind
 	resultKind session.Kind
+	batch      *batch // the script that calls; nil for a direct call
 }
 
 func direct(r *run, id string) origin {
@@ -40,8 +42,8 @@ func (o origin) stamp(payload map[string]any) map[string]any {
 }
 
 // call runs one call through the steps of tools.md 8.1: its record before any
-// effect, the activity, the guard, the tool, the result's record, the end of
-// the activity. An error ends the run.
+// effect, the activity, the hooks before, the guard, the tool, the result's
+// record, the hooks after, the end of the activity. An error ends the run.
 func (r *run) call(ctx context.Context, o origin, c provider.Call) (tool.Result, error) {
 	ctx, span := r.Tel.Begin(ctx, telemetry.SpanExecuteTool)
 	defer span.End()
@@ -63,6 +65,12 @@ func (r *run) observedCall(ctx context.Context, o origin, c provider.Call) (tool
 	}
 	r.brokenRow = 0
 	tc := tool.Call{ID: c.ID, Name: c.Name, Arguments: args}
+	if o.batch != nil && !o.batch.offers(tc.Name) {
+		return o.batch.unavailable(ctx, o, tc)
+	}
+	if res, stop, err := r.hooksBefore(ctx, o, tc); stop {
+		return res, err
+	}
 	verdict, err := r.check(ctx, o, tc)
 	if err != nil {
 		return tool.Result{}, err
@@ -70,27 +78,56 @@ func (r *run) observedCall(ctx context.Context, o origin, c provider.Call) (tool
 	if !verdict.Allowed {
 		return r.denied(ctx, o, c, verdict)
 	}
-	res := r.Tools.Dispatch(ctx, o.env, tc)
+	res, fatal := r.dispatch(ctx, o, tc)
 	if verdict.Metadata != nil {
-		if res.Metadata == nil {
-			res.Metadata = map[string]any{}
-		}
 		res.Metadata["bash_protection"] = verdict.Metadata
 	}
-	if err := r.conclude(ctx, o, c.ID, res); err != nil {
-		return res, err
+	return res, r.settle(ctx, o, tc, res, fatal)
+}
+
+// dispatch runs the tool. Metadata of the result is not nil. An error ends the
+// run behind the result's record; only a script gives one.
+func (r *run) dispatch(ctx context.Context, o origin, c tool.Call) (res tool.Result, fatal error) {
+	switch {
+	case o.batch != nil:
+		res = o.batch.tools.Dispatch(ctx, o.env, c)
+	case c.Name == script.Name && r.Script != nil:
+		res, fatal = r.script(ctx, o, c)
+	default:
+		res = r.Tools.Dispatch(ctx, o.env, c)
 	}
-	if ctx.Err() != nil {
-		return res, context.Cause(ctx)
+	res.ToolName = c.Name
+	if res.Metadata == nil {
+		res.Metadata = map[string]any{}
 	}
-	return res, nil
+	return res, fatal
+}
+
+// settle does what follows a tool: the record, the hooks, the end of the
+// activity. A call that was cut off is recorded first.
+func (r *run) settle(ctx context.Context, o origin, c tool.Call, res tool.Result, fatal error) error {
+	err := r.store(o, c.ID, res)
+	ok := res.Success && err == nil
+	switch {
+	case err != nil:
+	case fatal != nil:
+		err = fatal
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	default:
+		err = r.hooksAfter(ctx, o, c, res)
+	}
+	if e := r.finishActivity(r.rec.ctx, o.path, ok); err == nil {
+		err = e
+	}
+	return err
 }
 
 // announce stores the call, durably, and starts its activity.
 func (r *run) announce(ctx context.Context, o origin, c provider.Call, args json.RawMessage) error {
 	payload := o.stamp(map[string]any{"id": c.ID, "name": c.Name, "arguments": args})
-	if err := o.recorder.write(session.Required, session.Event{Kind: o.callKind, Payload: payload}); err != nil {
-		return fmt.Errorf("%w: %v", ErrRecord, err)
+	if err := o.write(session.Required, o.callKind, payload); err != nil {
+		return err
 	}
 	return r.startActivity(ctx, o.path, ActivityTool, tool.Label(c.Name, args))
 }
@@ -145,28 +182,53 @@ func (r *run) brokenCall(ctx context.Context, o origin, c provider.Call) (tool.R
 	return res, nil
 }
 
-// conclude stores the result and ends the activity. The record shares its sync
-// with the next durable one (decision 17), but a result that is not in the file
-// ends the run: the model must not go on from what the session does not know.
+// conclude stores the result and ends the activity of a call that reached no tool.
 func (r *run) conclude(ctx context.Context, o origin, id string, res tool.Result) error {
-	payload := o.stamp(map[string]any{"call_id": id, "result": resultPayload(res)})
-	if dispatched(res) {
-		payload["changed_paths"] = orEmpty(res.Changed)
-		payload["execution_effects"] = effects(res.Changed)
-	}
-	err := o.recorder.write(session.Ordered, session.Event{Kind: o.resultKind, Payload: payload})
-	if err != nil {
-		err = fmt.Errorf("%w: %v", ErrRecord, err)
-	}
+	err := r.store(o, id, res)
 	if e := r.finishActivity(r.rec.ctx, o.path, res.Success && err == nil); err == nil {
 		err = e
 	}
 	return err
 }
 
-// dispatched: a denied or rejected call never reached its tool and has no effects to tell of.
+// store writes the result. The record shares its sync with the next durable
+// one (decision 17), but a result that is not in the file ends the run: the
+// model must not go on from what the session does not know.
+func (r *run) store(o origin, id string, res tool.Result) error {
+	payload := o.stamp(map[string]any{"call_id": id, "result": resultPayload(res)})
+	if dispatched(res) {
+		payload["changed_paths"] = orEmpty(res.Changed)
+		payload["execution_effects"] = effects(res.Changed)
+	}
+	return o.write(session.Ordered, o.resultKind, payload)
+}
+
+// write stores a record that the run depends on. One of a script is first held
+// against what its batch may store.
+func (o origin) write(d session.Durability, kind session.Kind, payload map[string]any) error {
+	var stored any = payload
+	if o.batch != nil {
+		raw, err := o.batch.charge(payload)
+		if err != nil {
+			return err
+		}
+		stored = raw
+	}
+	if err := o.recorder.write(d, session.Event{Kind: kind, Payload: stored}); err != nil {
+		return fmt.Errorf("%w: %v", ErrRecord, err)
+	}
+	return nil
+}
+
+// dispatched: a call that was denied, blocked, rejected or not on offer never
+// reached its tool and has no effects to tell of.
 func dispatched(res tool.Result) bool {
-	return res.Metadata["bash_protection_denied"] == nil && res.Metadata["batch_rejected"] == nil
+	for _, mark := range [...]string{"bash_protection_denied", "batch_rejected", hookBlocked, script.Unavailable} {
+		if res.Metadata[mark] != nil {
+			return false
+		}
+	}
+	return true
 }
 
 func resultPayload(res tool.Result) map[string]any {

@@ -28,6 +28,9 @@ func (r *run) loop(ctx context.Context) (reason, error) {
 			}
 			return failed, r.causeOf(ctx, err)
 		}
+		if err := r.hooksReasoning(ctx, resp); err != nil {
+			return failed, r.causeOf(ctx, err)
+		}
 		switch {
 		case len(resp.calls) > 0:
 			if err := r.batch(ctx, resp); err != nil {
@@ -48,7 +51,10 @@ func (r *run) loop(ctx context.Context) (reason, error) {
 				return failed, r.causeOf(ctx, err)
 			}
 		default:
-			return answered, r.answer(ctx)
+			if err := r.answer(ctx); err != nil {
+				return answered, err
+			}
+			return r.hooksAnswer(ctx)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type response struct {
 	usageSeen     bool
 	stop          error // why take ended the stream
 	cut           cut
+	summaries     []string // completed ones, for hooks
 }
 
 // take handles one event in order.
@@ -71,6 +72,9 @@ func (p *response) reasoning(ev provider.Event) {
 	p.run.text.boundary()
 	p.reasonings++
 	p.cut.reasoned = true
+	if ev.ProviderSummary {
+		p.summaries = append(p.summaries, ev.Text)
+	}
 	id := ev.ItemID
 	if id == "" {
 		id = "legacy-" + strconv.Itoa(p.sequence) + "-" + strconv.Itoa(p.reasonings)

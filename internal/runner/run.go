@@ -31,6 +31,8 @@ type run struct {
 	activities map[Path]bool
 	openPaths  []Path // started and not finished, in order
 	brokenRow  int
+	pending    []injection // contexts that follow the result of the call that runs
+	nudging    nudging
 	repeats    repeats
 	continued  bool // one automatic continuation per run (runner.md 15.1)
 	reasoned   bool // one reasoning-only recovery per run (15.2)
