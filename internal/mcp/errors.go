@@ -1,0 +1,82 @@
+package mcp
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"magicode/internal/redact"
+)
+
+// Phase says how far the connection to a server came (telemetry.md 4.3).
+type Phase string
+
+// Phases, in their order. For an HTTP server spawn means making the client.
+const (
+	PhaseSpawn      Phase = "spawn"
+	PhaseInitialize Phase = "initialize"
+	PhaseList       Phase = "tools_list"
+	PhaseRoutes     Phase = "routes"
+	PhaseDone       Phase = "done"
+)
+
+// Sentinels that callers tell apart.
+var (
+	// ErrLoginNeeded: only `magi-code mcp login NAME` helps.
+	ErrLoginNeeded = errors.New("login needed")
+	// errClosed: the connection was closed by us.
+	errClosed = errors.New("the connection is closed")
+	// errTimeout: no answer within the definition's timeout.
+	errTimeout = errors.New("no answer in time")
+	// errProtocol: the server broke the protocol.
+	errProtocol = errors.New("protocol error")
+)
+
+// Error says which server could not be connected, in which phase, and why. Its
+// text is redacted and at most maxReason bytes a part.
+type Error struct {
+	Server string
+	Phase  Phase
+	Reason string
+	Stderr string // the end of what a stdio server wrote there, redacted
+	cause  error
+}
+
+// maxReason bounds a shown reason, in bytes.
+const maxReason = 1024
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("MCP server %s: %s: %s", e.Server, e.Phase, e.Reason)
+}
+
+// Unwrap gives what errors.Is is asked about: ErrLoginNeeded, a context's error.
+func (e *Error) Unwrap() error { return e.cause }
+
+func failure(server string, phase Phase, err error) *Error {
+	var known *Error
+	if errors.As(err, &known) {
+		return known
+	}
+	return &Error{Server: server, Phase: phase, Reason: shown(err.Error()), cause: err}
+}
+
+// shown makes text of a server, or an error's, fit to be shown: one line, redacted.
+func shown(s string) string {
+	return redact.Cut(strings.Join(strings.Fields(redact.Display(s)), " "), maxReason)
+}
+
+// rpcError is an error answer of a server.
+type rpcError struct {
+	code    int64
+	message string
+}
+
+func (e *rpcError) Error() string {
+	if e.message == "" {
+		return fmt.Sprintf("the server answered with error %d", e.code)
+	}
+	return fmt.Sprintf("the server answered with error %d: %s", e.code, e.message)
+}
+
+// codeMethodNotFound is JSON-RPC's code for a method that there is not.
+const codeMethodNotFound = -32601
