@@ -221,7 +221,7 @@ func (c *scan) closeQuote(v, i int) int {
 
 // stopsQuote says whether the line at i is blank or a code fence: not none.
 func (c *scan) stopsQuote(i int) int {
-	i = runOf(c.s, i, " \t\r")
+	i = runOf(c.s, i, " \t\r>")
 	if i == len(c.s) {
 		return c.end(i)
 	}

@@ -2,9 +2,6 @@ package redact
 
 import "strings"
 
-// maxTypeBytes bounds each half of a media type in bytes.
-const maxTypeBytes = 128
-
 // dataURL hides type and content of the base64 data URL whose ':' stands at i.
 func (c *scan) dataURL(i int) int {
 	s := c.s

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"unsafe"
 
 	"magicode/internal/jsonscan"
@@ -92,16 +93,14 @@ func (j *jsonCopy) text(from, to int) {
 // whether it stands there as it is.
 func (j *jsonCopy) decode(from, to int) (s string, plain bool) {
 	raw := j.src[from+1 : max(to-1, from+1)]
-	for _, b := range raw {
-		if b == '\\' {
-			var ok bool
-			if j.scratch, ok = jsonscan.Value(j.src[from:to]).AppendText(j.scratch[:0]); !ok { // half a surrogate pair
-				return jsonscan.Value(j.src[from:to]).LenientText(), false
-			}
-			return unsafe.String(unsafe.SliceData(j.scratch), len(j.scratch)), false
-		}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return unsafe.String(unsafe.SliceData(raw), len(raw)), true
 	}
-	return unsafe.String(unsafe.SliceData(raw), len(raw)), true
+	var ok bool
+	if j.scratch, ok = jsonscan.Value(j.src[from:to]).AppendText(j.scratch[:0]); !ok { // half a surrogate pair
+		return jsonscan.Value(j.src[from:to]).LenientText(), false
+	}
+	return unsafe.String(unsafe.SliceData(j.scratch), len(j.scratch)), false
 }
 
 // stringEnd returns the end of the string that starts at i.

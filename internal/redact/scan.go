@@ -48,6 +48,9 @@ func (c *scan) end(v int) int {
 // hide replaces s[from:to].
 func (c *scan) hide(from, to int) {
 	c.user = c.afterUser(from)
+	if c.out == nil {
+		c.out = make([]byte, 0, len(c.s))
+	}
 	c.out = append(append(c.out, c.s[c.copied:from]...), mark...)
 	c.copied, c.floor = to, to
 }

@@ -35,10 +35,7 @@ func beyond(line string) bool {
 			return true
 		}
 	}
-	if keyInKey.MatchString(line) {
-		return true
-	}
-	return false
+	return keyInKey.MatchString(line)
 }
 
 // TestSevenRules holds Text against the rules of storage.md 11.1 as regular expressions.

@@ -9,10 +9,11 @@ const (
 	minURLUser     = 16  // a user name that is a key itself
 )
 
-// authority bytes end the part of a URL that holds user, password and host.
+// notAuthority are the bytes that end user, password and host of a URL.
 const notAuthority = " \t\r\n\v\f/?#\"'<>`\\"
 
-// urlPassword hides the password that follows the ':' at i, where that is one of "scheme://user:password@host".
+// urlPassword hides the password that follows the ':' at i, where that is the
+// one of "scheme://user:password@host".
 func (c *scan) urlPassword(i int) int {
 	s := c.s
 	if i+1 < len(s) && s[i+1] <= ' ' {

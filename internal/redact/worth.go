@@ -88,7 +88,7 @@ func isCall(v string) bool {
 		return false
 	}
 	last := v[len(v)-1]
-	return (v[end] == '(' && last == ')' || v[end] == '[' && last == ']') && strings.IndexAny(v[end:], ":=") < 0
+	return (v[end] == '(' && last == ')' || v[end] == '[' && last == ']') && !strings.ContainsAny(v[end:], ":=")
 }
 
 // roots begin paths that lead to a value elsewhere.
