@@ -77,7 +77,7 @@ kit: build ## the conformance kit, where it stands beside the project
 	bad=0; \
 	run() { echo "== kit $$*"; python3 $(KIT)/run.py --retry 1 --bin $(BIN) "$$@" || bad=1; }; \
 	run --match transport.; \
-	run --match startup. --skip mcp --skip one_call --skip hook; \
+	run --match startup. --skip hook; \
 	run --match turns. --skip code_mode --skip nested --skip subagents; \
 	run --match sessions.; \
 	run --match interop.; \

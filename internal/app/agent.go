@@ -3,14 +3,12 @@ package app
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/user"
 	"runtime"
 	"time"
 
 	"magicode/internal/attach"
-	"magicode/internal/config"
 	"magicode/internal/lease"
 	"magicode/internal/prompt"
 	"magicode/internal/redact"
@@ -40,7 +38,7 @@ type agent struct {
 func (a *agent) Start(ctx context.Context) (server.Runtime, server.Info, error) {
 	snap, info, err := startup.Start(ctx, startup.Env{
 		FS: a.fs, Locks: a.leases, Lookup: a.lookup, Now: time.Now, CWD: a.cwd, PID: os.Getpid(), UID: os.Geteuid(),
-		PasswordHome: passwordHome, Telemetry: a.tel, Child: telemetry.Identity{InstanceID: a.instance, Version: version}, Connect: refuseServers,
+		PasswordHome: passwordHome, Telemetry: a.tel, Child: telemetry.Identity{InstanceID: a.instance, Version: version}, Connect: a.connectServers,
 	})
 	shown := server.Info{ContextID: info.ContextID, Provider: shownName(info.Provider), Model: shownName(info.Model)}
 	if err != nil {
@@ -49,11 +47,6 @@ func (a *agent) Start(ctx context.Context) (server.Runtime, server.Info, error) 
 	a.runtime = a.assemble(snap)
 	return a.runtime, shown, nil
 }
-
-// errNoMCP: a server that the user has approved is never left out silently.
-var errNoMCP = errors.New("this version cannot connect MCP servers; revoke their approval to start without them")
-
-func refuseServers(context.Context, []config.MCPServer) (io.Closer, error) { return nil, errNoMCP }
 
 // shownName is a provider's or model's name if it is safe to show, else "".
 func shownName(name string) string {

@@ -68,13 +68,8 @@ func (r *agentRuntime) Page(ctx context.Context, p server.PageRequest) ([]byte, 
 // Close implements server.Runtime: child processes and servers are told to end
 // before leases are released.
 func (r *agentRuntime) Close(ctx context.Context) error {
-	errs := []error{proc.Shutdown(ctx)}
+	errs := []error{stopServers(ctx, r.snap.Servers), proc.Shutdown(ctx)}
 	r.sidecar(ctx)
-	if r.snap.Servers != nil {
-		_, span := r.agent.tel.Begin(ctx, telemetry.SpanCleanupMCPClose)
-		errs = append(errs, r.snap.Servers.Close())
-		span.End()
-	}
 	_, span := r.agent.tel.Begin(ctx, telemetry.SpanCleanupLease)
 	defer span.End()
 	return joinErrors(append(errs, r.attach.Close()))

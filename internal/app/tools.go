@@ -50,7 +50,7 @@ func newToolset(a *agent, snap *startup.Snapshot) *toolset {
 		listfiles.New(a.fs, absolute("list_files")),
 		control.New(s.Compact),
 	}}
-	t.tools = a.watch(t.tools)
+	t.tools = a.watch(append(t.tools, serverTools(snap.Servers)...))
 	t.whole = t.offer(tool.Options{Disabled: disableKeys(s.Disabled)})
 	return t
 }
@@ -106,7 +106,7 @@ func (t *toolset) forScope(scope *attach.Scope) offer {
 	c := scope.Ceiling
 	disabled := disableKeys(append(slices.Clone(t.snap.Settings.Capabilities.Tools.Disabled), c.DisabledTools...))
 	return t.offer(tool.Options{Disabled: disabled, Inspect: c.Inspection || scope.Task.Inspect(),
-		Allow: func(name string) bool { return name == codemode.Name || slices.Contains(c.EnabledBuiltins, name) }}, c.CodeModeDisabledTools...)
+		Allow: func(name string) bool { return name == codemode.Name || tool.IsMCPName(name) || slices.Contains(c.EnabledBuiltins, name) }}, c.CodeModeDisabledTools...)
 }
 
 // disableKeys keeps the entries that name something; unknown names are

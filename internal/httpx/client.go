@@ -31,6 +31,8 @@ type Options struct {
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// RootCAs replaces the system's certificates.
 	RootCAs *x509.CertPool
+	// HeaderTimeout replaces the wait for response headers; 0 is HeaderTimeout.
+	HeaderTimeout time.Duration
 }
 
 // Client sends requests. It is safe for concurrent use. Close it to release the
@@ -45,12 +47,16 @@ func New(o Options) *Client {
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: ConnectTimeout, KeepAlive: 30 * time.Second}).DialContext
 	}
+	headers := o.HeaderTimeout
+	if headers == 0 {
+		headers = HeaderTimeout
+	}
 	return &Client{transport: &http.Transport{
 		Proxy:                  newProxies(o.Environ).forRequest,
 		DialContext:            dial,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
 		TLSHandshakeTimeout:    ConnectTimeout,
-		ResponseHeaderTimeout:  HeaderTimeout,
+		ResponseHeaderTimeout:  headers,
 		DisableCompression:     true,
 		MaxIdleConnsPerHost:    maxIdlePerHost,
 		IdleConnTimeout:        idleConnTimeout,
