@@ -85,6 +85,10 @@ const (
 
 // begin opens a span; nil where a bound has been reached.
 func (c *core) begin(k Kind, parent *openSpan, now time.Time) *openSpan {
+	if k > SpanRequest && k < SpanCleanup && k != SpanRun && c.spans.Add(1) > maxRunSpans {
+		c.drop(dropCap)
+		return nil
+	}
 	o := &openSpan{core: c, kind: k, start: now, parent: parent}
 	switch {
 	case k == SpanChild:
@@ -101,9 +105,6 @@ func (c *core) begin(k Kind, parent *openSpan, now time.Time) *openSpan {
 		o.held = true
 	case k == SpanApprovalWait:
 		o.set(attribute.Int64(intKeys[KeyApprovalSeq], c.approvals.Add(1)))
-	case k < SpanCleanup && c.spans.Add(1) > maxRunSpans:
-		c.drop(dropCap)
-		return nil
 	}
 	d := c.decided.Load()
 	if d == nil {

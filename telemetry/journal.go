@@ -29,6 +29,7 @@ type journal struct {
 	counted   []point.Metric
 	countedAt time.Time
 	written   int64 // bytes of the capture
+	scratch   []attribute.KeyValue
 }
 
 // Intervals (telemetry.md 5.2, 8.4).
@@ -173,30 +174,29 @@ func (j *journal) started(o *openSpan, late bool) {
 		o.report(j.d) // it has become a span worth the name
 	}
 	o.mu.Lock()
-	span, attrs, ended := o.span, append([]attribute.KeyValue(nil), o.attrs...), o.ended
+	j.scratch = append(j.scratch[:0], o.attrs...)
+	span, ended := o.span, o.ended
 	o.mu.Unlock()
 	if ended && late || span == nil {
 		return
 	}
 	j.beat(o)
-	l := otlpjson.Log{Time: j.core.clock(o.start), Name: recordStart, Span: span.SpanContext(),
-		Attributes: append(j.identity(o), attrs...)}
+	j.identify(o)
 	if late {
-		l.Attributes = append(l.Attributes, attribute.Bool(keySpanLate, true))
+		j.scratch = append(j.scratch, attribute.Bool(keySpanLate, true))
 	}
-	j.log(l)
+	j.log(otlpjson.Log{Time: j.core.clock(o.start), Name: recordStart, Span: span.SpanContext(), Attributes: j.scratch})
 }
 
-// identity names a span in a record about it.
-func (j *journal) identity(o *openSpan) []attribute.KeyValue {
+// identify adds to the scratch what names a span in a record about it.
+func (j *journal) identify(o *openSpan) {
 	o.mu.Lock()
 	name := o.name()
 	o.mu.Unlock()
-	kvs := []attribute.KeyValue{attribute.String(keySpanName, name)}
+	j.scratch = append(j.scratch, attribute.String(keySpanName, name))
 	if above := o.ancestor(); above != nil && !kinds[o.kind].root {
-		kvs = append(kvs, attribute.String(keySpanParent, above.SpanContext().SpanID().String()))
+		j.scratch = append(j.scratch, attribute.String(keySpanParent, above.SpanContext().SpanID().String()))
 	}
-	return kvs
 }
 
 func (j *journal) beat(o *openSpan) {
@@ -265,13 +265,15 @@ func (j *journal) snap() {
 	now := time.Now()
 	for _, o := range j.core.openSpans() {
 		o.mu.Lock()
-		span, attrs := o.span, append([]attribute.KeyValue(nil), o.attrs...)
+		j.scratch = append(j.scratch[:0], o.attrs...)
+		span := o.span
 		o.mu.Unlock()
 		if span == nil {
 			continue
 		}
-		kvs := append(append(j.identity(o), attrs...), attribute.Int64(keySpanAge, now.Sub(o.start).Milliseconds()))
-		j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordOpen, Span: span.SpanContext(), Attributes: kvs})
+		j.identify(o)
+		j.scratch = append(j.scratch, attribute.Int64(keySpanAge, now.Sub(o.start).Milliseconds()))
+		j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordOpen, Span: span.SpanContext(), Attributes: j.scratch})
 	}
 	if j.d.config.File.Goroutines && j.file.on() {
 		j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordGoroutines, Body: goroutines()})

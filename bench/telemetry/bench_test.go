@@ -67,7 +67,7 @@ func BenchmarkSpan(b *testing.B) {
 			ctx, run := t.Begin(context.Background(), telemetry.SpanChild)
 			defer run.End()
 			for b.Loop() {
-				_, s := t.Begin(ctx, telemetry.SpanSessionWork)
+				_, s := t.Begin(ctx, telemetry.SpanRequest)
 				s.Int(telemetry.KeyHistoryBytes, 1000)
 				s.Str(telemetry.KeyLease, 1)
 				s.Bool(telemetry.KeyHistoryComplete, true)

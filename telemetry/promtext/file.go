@@ -14,7 +14,6 @@ type File struct {
 	lock int
 	name string
 	mode uint32
-	buf  []byte
 }
 
 // Open takes the path for this process. The error is a rawfile.Trouble; Locked
@@ -36,11 +35,11 @@ func Open(path string, mode uint32) (*File, error) {
 // Write replaces the file. up is whether the child lives. When it fails, the
 // file is as it was.
 func (f *File) Write(metrics []point.Metric, up bool, version string) error {
-	f.buf = Append(f.buf[:0], append(metrics, about(up, version)...))
-	if len(f.buf) > maxBytes {
+	text, err := Encode(append(metrics, about(up, version)...))
+	if err != nil || len(text) > maxBytes {
 		return rawfile.FileIO
 	}
-	return rawfile.Replace(f.dir, f.name, f.buf, f.mode)
+	return rawfile.Replace(f.dir, f.name, text, f.mode)
 }
 
 func about(up bool, version string) []point.Metric {
