@@ -96,7 +96,7 @@ func (h *Handle) Close() error {
 
 // feed hands records over and drops folds that refuse.
 func (h *Handle) feed(rec Record, at instant) {
-	h.meta.add(rec, at)
+	h.meta.add(&rec, at)
 	kept := h.follow[:0]
 	for _, f := range h.follow {
 		if f.Apply(rec) == nil {

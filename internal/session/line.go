@@ -32,13 +32,28 @@ const (
 // the next line nearly always has the same. One goroutine at a time.
 type liner struct {
 	session, cwd, path string
-	kinds              map[string]Kind
-	at                 instant // of the last record
+	kinds              map[string]Kind // by their spelling in a line, which is their text
+	at                 instant         // of the last record
+
+	form  form
+	spare []byte
 }
 
 // parse checks one line without its terminator by storage.md 5.6. The record's
 // payload aliases line.
 func (l *liner) parse(line []byte) (Record, error) {
+	if rec, ok := l.quick(line); ok {
+		return rec, nil
+	}
+	rec, err := l.members(line)
+	if err == nil {
+		l.learn(line, &rec)
+	}
+	return rec, err
+}
+
+// members is parse for lines of any form.
+func (l *liner) members(line []byte) (Record, error) {
 	r := jsonscan.ReadObject(line, jsonscan.Options{MaxDepth: maxContainers})
 	var rec Record
 	seen, shape := 0, true
@@ -151,7 +166,7 @@ func (l *liner) kind(v jsonscan.Value) Kind {
 		l.kinds = make(map[string]Kind)
 	}
 	k := Kind(text)
-	if len(l.kinds) < 256 { // a hostile file could hold a new kind in every line
+	if len(l.kinds) < 256 && spelled(text) { // a hostile file could hold a new kind in every line
 		l.kinds[string(k)] = k
 	}
 	return k

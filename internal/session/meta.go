@@ -27,11 +27,11 @@ type Meta struct {
 // Apply adds a record.
 func (m *Meta) Apply(rec Record) error {
 	at, _ := parseTimestamp([]byte(rec.Timestamp))
-	m.add(rec, at)
+	m.add(&rec, at)
 	return nil
 }
 
-func (m *Meta) add(rec Record, at instant) {
+func (m *Meta) add(rec *Record, at instant) {
 	if m.SessionPath == "" {
 		m.SessionPath = rec.SessionPath
 	}

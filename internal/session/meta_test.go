@@ -18,6 +18,7 @@ func metaOf(lines ...string) Meta {
 			panic(l)
 		}
 	}
+	p.deliver(&batch{records: p.found})
 	p.meta.latest = instant{}
 	return p.meta
 }

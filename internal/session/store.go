@@ -103,9 +103,13 @@ func (s *Store) CreateAs(ctx context.Context, id string) (*Handle, error) {
 }
 
 // Open makes a handle on exactly this session and hands every accepted record
-// to the folds (storage.md 8.1, steps 2 to 5 and 10). Nothing is written. An id
-// that another handle of this store has open shares its locks, so the caller
-// may keep the old handle until it has the new one.
+// to the folds (storage.md 8.1, steps 2 to 5). Nothing is written. An id that
+// another handle of this store has open shares its locks, so the caller may
+// keep the old handle until it has the new one.
+//
+// A file that was exchanged or written to while it was read is ErrStale, as far
+// as a stat shows it. Step 10, which also finds what file clocks hide, is
+// Unchanged, called when everything else is done.
 //
 // ReadInfo is complete whenever the file was read to its end, also with an
 // error of a fold, which comes after ErrLimit and ErrInvalid.
