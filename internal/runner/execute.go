@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"magicode/internal/hook"
 	"magicode/internal/provider"
 	"magicode/internal/redact"
 	"magicode/internal/script"
@@ -126,10 +127,21 @@ func (r *run) settle(ctx context.Context, o origin, c tool.Call, res tool.Result
 // announce stores the call, durably, and starts its activity.
 func (r *run) announce(ctx context.Context, o origin, c provider.Call, args json.RawMessage) error {
 	payload := o.stamp(map[string]any{"id": c.ID, "name": c.Name, "arguments": args})
-	if err := o.write(session.Required, o.callKind, payload); err != nil {
+	if err := o.write(r.durability(o, c.Name), o.callKind, payload); err != nil {
 		return err
 	}
 	return r.startActivity(ctx, o.path, ActivityTool, tool.Label(c.Name, args))
+}
+
+// durability of a call's record: it is on disk before the tool starts (decision
+// 17). Inside a script a tool that only looks need not wait: what the sync
+// saves is the knowledge of an effect, and a script makes such calls by the
+// hundred.
+func (r *run) durability(o origin, name string) session.Durability {
+	if o.batch != nil && tool.Inspection(name) && !r.Hooks.Any(hook.BeforeTool) {
+		return session.Ordered
+	}
+	return session.Required
 }
 
 func (r *run) startActivity(ctx context.Context, p Path, kind ActivityKind, label string) error {
