@@ -131,3 +131,29 @@ func TestEveryNameIsUsed(t *testing.T) {
 		}
 	}
 }
+
+// TestDocumentation: docs/telemetry.md lists every name that can leave.
+func TestDocumentation(t *testing.T) {
+	b, err := os.ReadFile("../docs/telemetry.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for i, k := range kinds {
+		if Kind(i) != SpanRequest {
+			names = append(names, k.name)
+		}
+	}
+	names = append(append(append(append(names, intKeys[:]...), boolKeys[:]...), enumKeys[1:]...), nameKeys[:]...)
+	for _, m := range newHotInstruments().metrics(&peaks{}) {
+		names = append(names, m.Name)
+	}
+	for _, m := range slowInfos {
+		names = append(names, m.name)
+	}
+	for _, n := range names {
+		if !strings.Contains(string(b), "`"+n) {
+			t.Errorf("docs/telemetry.md does not know %s", n)
+		}
+	}
+}
