@@ -33,7 +33,7 @@ func countedWord(k Kind, key EnumKey) bool {
 func countedInt(k IntKey) bool {
 	switch k {
 	case KeyRunInferenceCalls, KeyRunToolCalls, KeyRunContentBytes, KeyFirstChunkMS, KeyInputTokens, KeyOutputTokens,
-		KeyToolOutputBytes, KeyAppendBytes, KeyFsyncMS, KeyLockWaitMS, KeyHistoryBytes, KeyHistoryParts, KeyHistoryEntries:
+		KeyToolOutputBytes, KeyAppendBytes, KeyFsyncMS, KeyLockWaitMS, KeyHistoryBytes, KeyHistoryParts:
 		return true
 	}
 	return false
@@ -141,8 +141,6 @@ func intMetric(k Kind, key IntKey) (m slowMetric, scale float64, ok bool) {
 		return metricReadSize, 1, true
 	case pair{SpanHistoryPage, KeyHistoryBytes}:
 		return metricPageSize, 1, true
-	case pair{SpanHistoryPage, KeyHistoryEntries}:
-		return metricPageEntries, 1, true
 	}
 	return 0, 0, false
 }

@@ -167,7 +167,6 @@ const (
 	KeyHistoryParts
 	KeyHistoryPages
 	KeyHistoryPageIndex
-	KeyHistoryEntries
 	KeyRunSeq
 	KeyPromptSize
 	KeyRunInferenceCalls
@@ -210,7 +209,7 @@ var intKeys = [intKeyCount]string{
 	KeyRequests: "magi.requests", KeyRuns: "magi.runs", KeyFramesIn: "magi.frames.in", KeyFramesOut: "magi.frames.out",
 	KeyRequestSeq: "magi.request.seq", KeyFrameSize: "magi.frame.size",
 	KeyCount: "magi.count", KeySize: "magi.size", KeyHistoryBytes: "magi.history.bytes", KeyHistoryLines: "magi.history.lines", KeyHistoryParts: "magi.history.parts",
-	KeyHistoryPages: "magi.history.pages", KeyHistoryPageIndex: "magi.history.page.index", KeyHistoryEntries: "magi.history.entries",
+	KeyHistoryPages: "magi.history.pages", KeyHistoryPageIndex: "magi.history.page.index",
 	KeyRunSeq: keyRunSeqName, KeyPromptSize: "magi.prompt.size", KeyRunInferenceCalls: "magi.run.inference_calls",
 	KeyRunToolCalls: "magi.run.tool_calls", KeyRunSegments: "magi.run.segments", KeyRunContentBytes: "magi.run.content_bytes",
 	KeyRunDeltas: "magi.run.deltas", KeyRunDeltasDropped: "magi.run.deltas_dropped",

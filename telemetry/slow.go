@@ -44,7 +44,6 @@ const (
 	metricFingerprint
 	metricPage
 	metricPageSize
-	metricPageEntries
 	metricCleanup
 	slowMetricCount
 )
@@ -78,7 +77,6 @@ var (
 	boundsStored  = []float64{65536, 262144, 1048576, 4194304, 16777216, 33554432, 67108864}
 	boundsPage    = []float64{1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25}
 	boundsPageBy  = []float64{1024, 4096, 8192, 16384, 24576, 32768}
-	boundsEntries = []float64{1, 10, 25, 50, 75, 100}
 	boundsCleanup = []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2}
 )
 
@@ -115,7 +113,6 @@ var slowInfos = [slowMetricCount]slowInfo{
 	metricFingerprint:    {"magi.history.fingerprint.duration", "s", boundsProject},
 	metricPage:           {"magi.history.page.duration", "s", boundsPage},
 	metricPageSize:       {"magi.history.page.size", "By", boundsPageBy},
-	metricPageEntries:    {"magi.history.page.entries", "{entry}", boundsEntries},
 	metricCleanup:        {"magi.cleanup.duration", "s", boundsCleanup},
 }
 

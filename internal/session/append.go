@@ -30,6 +30,8 @@ func (h *Handle) Append(ctx context.Context, d Durability, events ...Event) (Out
 		return NotWritten, fmt.Errorf("append: %w", err)
 	}
 	defer h.unlock()
+	h.span = span
+	defer func() { h.span = telemetry.Span{} }()
 	outcome, err := h.append(ctx, d, events)
 	appended(span, events, len(h.buf), outcome)
 	if err != nil {
@@ -64,6 +66,7 @@ func (h *Handle) append(ctx context.Context, d Durability, events []Event) (Outc
 }
 
 func (h *Handle) appendLock(ctx context.Context) (*lease.Lease, error) {
+	defer timed(h.span, telemetry.KeyLockWaitMS)()
 	lock, err := h.store.o.Leases.Acquire(ctx, h.path, lease.MaxWait)
 	switch {
 	case err == nil:
@@ -225,6 +228,7 @@ func (h *Handle) syncPending() error {
 }
 
 func (h *Handle) syncData() error {
+	defer timed(h.span, telemetry.KeyFsyncMS)()
 	if err := h.file.Sync(); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"magicode/internal/lease"
 	"magicode/internal/vfs"
+	"magicode/telemetry"
 )
 
 // Handle is an owned session. It holds the writer and the active lock until
@@ -35,6 +36,8 @@ type Handle struct {
 	follow []Fold
 	meta   Meta
 	told   bool // meta has something that the sidecar should have
+
+	span telemetry.Span // of the append under way
 
 	envelope []byte // the middle of every line
 	buf      []byte

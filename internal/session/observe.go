@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"time"
 
 	"magicode/telemetry"
 )
@@ -72,4 +73,14 @@ func leased(span telemetry.Span, err error) {
 	}
 	span.Str(telemetry.KeyLeaseOutcome, telemetry.WordOf(outcome))
 	span.End()
+}
+
+// timed returns what gives a span the time that has passed since; off, it reads
+// no clock.
+func timed(span telemetry.Span, key telemetry.IntKey) func() {
+	if !span.On() {
+		return func() {}
+	}
+	began := time.Now()
+	return func() { span.Dur(key, time.Since(began)) }
 }
