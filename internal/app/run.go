@@ -49,7 +49,7 @@ func (u *agentRun) Answer(id string, allow bool) bool { return u.broker.Answer(i
 
 // Do implements server.Run.
 func (u *agentRun) Do(ctx context.Context) event.Finished {
-	return turn.Run(ctx, turn.Deps{Attachment: u.att, Tel: u.runtime.agent.tel, Prepare: u.prepare, Queue: u.request.Events, NewID: newID}, u.request.Prompt)
+	return turn.Run(ctx, turn.Deps{Attachment: u.att, Tel: u.runtime.agent.tel, Prepare: u.prepare, Expand: u.expand, Queue: u.request.Events, NewID: newID}, u.request.Prompt)
 }
 
 // prepare makes the runner's configuration (runner.md 12).

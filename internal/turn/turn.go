@@ -28,9 +28,12 @@ type Deps struct {
 	// Prepare makes the runner's configuration without its Sink (runner.md 12).
 	// What it wants to tell the user goes to notice.
 	Prepare func(ctx context.Context, notice func(string)) (runner.Config, error)
-	Queue   *event.Queue
-	NewID   func() string
-	Tel     telemetry.Tel
+	// Expand returns the prompt as it is stored and sent; nil: as it came. What
+	// cannot be expanded is text in it.
+	Expand func(ctx context.Context, prompt string) string
+	Queue  *event.Queue
+	NewID  func() string
+	Tel    telemetry.Tel
 }
 
 // Run runs one turn to its end and says how it ended. It returns after every
@@ -49,6 +52,9 @@ func Run(ctx context.Context, d Deps, prompt string) event.Finished {
 		return before(ctx, err)
 	}
 	cfg.Sink = s
+	if d.Expand != nil {
+		prompt = d.Expand(ctx, prompt)
+	}
 	res := runner.Run(ctx, cfg, prompt)
 	return account(ctx, d, s, res)
 }

@@ -311,3 +311,40 @@ func TestNoticesAreSafeToShow(t *testing.T) {
 		t.Errorf("%v", r.taken[0])
 	}
 }
+
+// TestExpandedPrompt: what is stored and sent is the expanded prompt; nothing is
+// expanded for a turn that cannot begin.
+func TestExpandedPrompt(t *testing.T) {
+	for name, stale := range map[string]error{"stored": nil, "stale": errors.New("stale")} {
+		t.Run(name, func(t *testing.T) {
+			var stored []session.Event
+			asked := 0
+			queue := event.NewQueue(telemetry.Tel{}, func() {}, func() {})
+			Run(t.Context(), Deps{
+				Attachment: &fakeAttachment{check: stale}, Queue: queue, NewID: func() string { return "id" },
+				Expand: func(_ context.Context, prompt string) string { asked++; return prompt + " expanded" },
+				Prepare: func(context.Context, func(string)) (runner.Config, error) {
+					return runner.Config{Recorder: recorderFunc(func(events []session.Event) { stored = append(stored, events...) }),
+						Provider: &fakeProvider{stream: reply([]provider.Event{text("x")})}, Limits: runner.Limits{ContentBytes: 99, Segments: 9, Activities: 9, ActivityIDBytes: 9},
+						NewID: func() string { return "id" }}, nil
+				},
+			}, "prompt")
+			if stale != nil {
+				if asked != 0 || len(stored) != 0 {
+					t.Errorf("expanded %d times, %d records", asked, len(stored))
+				}
+				return
+			}
+			if asked != 1 || len(stored) == 0 || stored[0].Payload.(map[string]any)["text"] != "prompt expanded" {
+				t.Errorf("expanded %d times, %v", asked, stored)
+			}
+		})
+	}
+}
+
+type recorderFunc func([]session.Event)
+
+func (f recorderFunc) Append(_ context.Context, _ session.Durability, events ...session.Event) (session.Outcome, error) {
+	f(events)
+	return session.Durable, nil
+}
