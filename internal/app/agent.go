@@ -39,6 +39,7 @@ func (a *agent) Start(ctx context.Context) (server.Runtime, server.Info, error) 
 	snap, info, err := startup.Start(ctx, startup.Env{
 		FS: a.fs, Locks: a.leases, Lookup: a.lookup, Now: time.Now, CWD: a.cwd, PID: os.Getpid(), UID: os.Geteuid(),
 		PasswordHome: passwordHome, Telemetry: a.tel, Child: telemetry.Identity{InstanceID: a.instance, Version: version}, Connect: a.connectServers,
+		ClaudeReady: a.claude().Ready,
 	})
 	shown := server.Info{ContextID: info.ContextID, Provider: shownName(info.Provider), Model: shownName(info.Model)}
 	if err != nil {

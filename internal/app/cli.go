@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"magicode/internal/provider/claude"
 )
 
 // Version of this program. Release builds set it.
@@ -54,6 +56,9 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	// quickly as it can.
 	if isServe(args) {
 		return serve(stderr)
+	}
+	if inventory := os.Getenv(claude.InventoryVariable); inventory != "" && len(args) == 0 {
+		return serveInert(inventory, stdin, stdout)
 	}
 	if status, done := refuse(args, stderr); done {
 		return status

@@ -9,6 +9,7 @@ import (
 	"magicode/internal/config"
 	"magicode/internal/prompt"
 	"magicode/internal/provider"
+	"magicode/internal/provider/claude"
 	"magicode/internal/replay"
 	"magicode/internal/runner"
 	"magicode/internal/session"
@@ -34,7 +35,21 @@ func (r *agentRuntime) window(sel provider.Selection) (maxTokens, reserve int) {
 			reserve = *o.ReserveTokens
 		}
 	}
+	if sel.Provider == claude.ID {
+		return r.subscriptionWindow(sel, maxTokens, reserve)
+	}
 	return maxTokens, reserve
+}
+
+// subscriptionWindow bounds what the subscription takes, and keeps room for the
+// summary where its own model writes it (runner.md 26.2).
+func (r *agentRuntime) subscriptionWindow(active provider.Selection, maxTokens, reserve int) (int, int) {
+	maxTokens = min(maxTokens, claude.MaxTokens)
+	c := r.snap.Settings.Agent.Compaction
+	if sel, err := compactionSelection(c, active); err == nil && sel.Provider == claude.ID {
+		reserve = c.Claude.ReserveTokens
+	}
+	return maxTokens, min(reserve, maxTokens-1)
 }
 
 func (r *agentRuntime) budget(sel provider.Selection) runner.Budget {
@@ -51,8 +66,24 @@ func (r *agentRuntime) budget(sel provider.Selection) runner.Budget {
 	if auto.MaxPerRun != nil {
 		b.MaxPerRun = *auto.MaxPerRun
 	}
+	if sel.Provider == claude.ID {
+		b = subscriptionBudget(b, a.Compaction.Claude)
+	}
 	c := r.counter(sel)
 	b.CountItems, b.CountTools = c.Items, c.Tools
+	return b
+}
+
+// subscriptionBudget is that of the subscription: always on, with thresholds of
+// its own and without a cap on the number of compactions (runner.md 26.2, 27.1).
+func subscriptionBudget(b runner.Budget, c config.ClaudeCompaction) runner.Budget {
+	b.Enabled, b.Percent, b.Tokens, b.MaxPerRun = true, 0, 0, 0
+	if c.ThresholdPercent != nil {
+		b.Percent = *c.ThresholdPercent
+	}
+	if c.ThresholdTokens != nil {
+		b.Tokens = min(*c.ThresholdTokens, b.MaxTokens)
+	}
 	return b
 }
 

@@ -8,6 +8,7 @@ import (
 	"magicode/internal/catalog"
 	"magicode/internal/httpx"
 	"magicode/internal/provider"
+	"magicode/internal/provider/claude"
 	"magicode/internal/provider/exchange"
 	"magicode/internal/provider/factory"
 	"magicode/internal/startup"
@@ -19,11 +20,12 @@ type models struct {
 	snap     *startup.Snapshot
 	catalogs *catalog.Reader
 	lookup   func(string) (string, bool)
+	claude   *claude.Command
 	disabled map[string]bool // provider/model
 }
 
 func newModels(a *agent, snap *startup.Snapshot) *models {
-	m := &models{snap: snap, catalogs: catalog.NewReader(a.fs, snap.Paths.Root), lookup: a.lookup, disabled: map[string]bool{}}
+	m := &models{snap: snap, catalogs: catalog.NewReader(a.fs, snap.Paths.Root), lookup: a.lookup, claude: a.claude(), disabled: map[string]bool{}}
 	for _, name := range snap.Settings.Providers.CatalogDisabled {
 		m.disabled[name] = true
 	}
@@ -43,6 +45,9 @@ func (m *models) known(id string) catalog.Provider {
 func (m *models) Ready(ctx context.Context, id string) bool {
 	if def, ok := m.snap.Custom[id]; ok {
 		return def.Ready
+	}
+	if id == claude.ID {
+		return m.claude.Ready(ctx)
 	}
 	file, err := m.snap.Auth.Read(ctx)
 	if err != nil {
@@ -93,8 +98,9 @@ func (m *models) tiers(id, model string) []factory.Tier {
 // newFactory makes the snapshot's provider factory.
 func newFactory(a *agent, snap *startup.Snapshot, m *models) *factory.Factory {
 	s := snap.Settings
+	client := httpx.New(httpx.Options{Environ: a.environ})
 	return factory.New(factory.Config{
-		Engine:    &exchange.Engine{HTTP: httpx.New(httpx.Options{Environ: a.environ}), Limits: exchange.NewLimits(), Tel: a.tel},
+		Engine:    &exchange.Engine{HTTP: client, Limits: exchange.NewLimits(), Tel: a.tel},
 		UserAgent: "magi-code/" + version, NewID: newID,
 		Custom: func(id string) (factory.Custom, bool) { return customProvider(snap, id) },
 		Levels: m.levels, MaxOutput: m.maxOutput, Tiers: m.tiers,
@@ -110,6 +116,7 @@ func newFactory(a *agent, snap *startup.Snapshot, m *models) *factory.Factory {
 			return string(key), ok, nil
 		},
 		CodexBaseURL: s.Providers.CodexBaseURL, CodexVerbosity: string(s.Providers.CodexVerbosity), CodexStore: snap.Auth,
+		Claude: claudeMaker(a, m, client, seconds(s.Providers.SemanticTimeout)),
 	})
 }
 

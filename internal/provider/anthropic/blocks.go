@@ -105,7 +105,7 @@ func (p *Parser) stop(e *event) {
 		return
 	}
 	call := &provider.Call{ID: b.id, Name: b.name, Arguments: b.arguments(), ItemID: b.id}
-	p.sink.Emit(provider.Event{Kind: provider.EventItem, ItemID: b.id, Raw: callItem(call)})
+	p.sink.Emit(provider.Event{Kind: provider.EventItem, ItemID: b.id, Raw: CallItem(call)})
 	p.sink.Emit(provider.Event{Kind: provider.EventCall, Call: call})
 }
 
@@ -137,7 +137,8 @@ func (b *block) item() []byte {
 	return append(out, `,"type":"thinking"}`...)
 }
 
-func callItem(c *provider.Call) []byte {
+// CallItem is the item that a call leaves for replay.
+func CallItem(c *provider.Call) []byte {
 	out := jsonscan.AppendString([]byte(`{"arguments":`), c.Arguments)
 	out = jsonscan.AppendString(append(out, `,"call_id":`...), c.ID)
 	out = jsonscan.AppendString(append(out, `,"name":`...), c.Name)

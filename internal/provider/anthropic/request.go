@@ -20,7 +20,7 @@ type Options struct {
 
 // Body builds the body of a request (providers.md 14.1).
 func Body(req *provider.Request, o Options) *body.Body {
-	parts := transcript.Arrange(transcript.Parts(req.Items, wire, encode))
+	parts := transcript.Arrange(transcript.Parts(req.Items, wire, Encode))
 	level := req.Level
 	if adaptive(req.Model) {
 		level = provider.LevelDefault // no budget
@@ -130,9 +130,9 @@ func message(b *body.Builder, parts []*transcript.Part, user bool) {
 	b.Close("}")
 }
 
-// encode gives a part its form as a content block; a system message is only its
+// Encode gives a part its form as a content block; a system message is only its
 // text, as a JSON string.
-func encode(p *transcript.Part) []byte {
+func Encode(p *transcript.Part) []byte {
 	switch p.Kind {
 	case transcript.System:
 		if p.Text == "" {
