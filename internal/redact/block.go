@@ -23,52 +23,78 @@ type block struct {
 // ordinary text, or one so near the end that bytes are looked at one by one.
 func (c *scan) skim(i int) int {
 	b, s := &c.block, c.s
+	if i >= b.end {
+		b.end = 0
+	}
 	for {
-		if i >= b.end {
+		if b.end == 0 {
 			if len(s)-i <= blockBytes+headBytes {
 				return i
 			}
 			b.read(s, i)
 		}
-		base := b.end - blockBytes
+		base, next := b.end-blockBytes, b.end
 		for todo := b.todo &^ (1<<(i-base) - 1); todo != 0; todo &= todo - 1 {
 			k := bits.TrailingZeros64(todo)
 			n := bits.TrailingZeros64(^(b.words >> k))
 			p := base + k
-			if n == 0 || k+n >= blockBytes {
+			if n == 0 { // no word
+				if dull(s, p) {
+					continue
+				}
 				return p
 			}
-			h := headHash(uint32(s[p]) | uint32(s[p+1])<<8 | uint32(s[p+2])<<16 | uint32(s[p+3])<<24)
-			if heads[h>>5]>>(h&31)&1 != 0 || n >= minBody || opaqueLens[s[p+n]]>>n&1 != 0 {
+			if k+n >= blockBytes { // it goes on in the next block
+				if k == 0 {
+					return p
+				}
+				next = p
+				break
+			}
+			if mayStart(s, p) || n >= minBody || opaqueLens[s[p+n]]>>n&1 != 0 {
 				return p
 			}
 		}
-		i = b.end
+		i, b.end = next, 0
 	}
 }
 
-// read looks at the block that starts at i.
+// dull reports whether the separator at i is one that nothing can be hidden
+// behind: no name ends before it, in front of one blank or quote at most. It
+// says no where it would have to look further.
+func dull(s string, i int) bool {
+	if i < 4 || s[i] == '\\' || s[i] == ':' && s[i+1] > ' ' {
+		return false
+	}
+	b := s[i-1]
+	if b == ' ' || b == '"' || b == '\'' {
+		i--
+		b = s[i-1]
+	}
+	if classes[b]&(lower|upper) == 0 {
+		return !beforeSeparator[b]
+	}
+	h := lastTwo(s[i-2], b)
+	return namePairs[h>>5]>>(h&31)&1 == 0
+}
+
+// read looks at the block that starts at i, eight bytes at a time; the high bit
+// of a byte says what the byte is.
 func (b *block) read(s string, i int) {
 	var words, marks uint64
-	for k := 0; k < blockBytes; k += 8 {
-		p := s[i+k : i+k+8]
-		w, m := eight(uint64(p[0]) | uint64(p[1])<<8 | uint64(p[2])<<16 | uint64(p[3])<<24 | uint64(p[4])<<32 | uint64(p[5])<<40 | uint64(p[6])<<48 | uint64(p[7])<<56)
-		words |= w << k
-		marks |= m << k
+	s = s[i : i+blockBytes]
+	for k := 0; k <= blockBytes-8; k += 8 {
+		p := s[k : k+8]
+		v := uint64(p[0]) | uint64(p[1])<<8 | uint64(p[2])<<16 | uint64(p[3])<<24 | uint64(p[4])<<32 | uint64(p[5])<<40 | uint64(p[6])<<48 | uint64(p[7])<<56
+		t := v & lows
+		low := t | 0x20*ones
+		alpha := (low + (0x80-'a')*ones) &^ (low + (0x80-'z'-1)*ones)
+		number := (t + (0x80-'0')*ones) &^ (t + (0x80-'9'-1)*ones)
+		ascii := ^v & highs
+		words |= gather((alpha|number|is(t, '_'))&ascii) << k
+		marks |= gather((is(t, ':')|is(t, '=')|is(t, '\\'))&ascii) << k
 	}
 	*b = block{end: i + blockBytes, words: words, todo: words&^(words<<1) | marks}
-}
-
-// eight returns a bit for each of the eight bytes of v that is a word
-// character, and one for each that is ':', '=' or '\\'.
-func eight(v uint64) (words, marks uint64) {
-	t := v & lows
-	low := t | 0x20*ones
-	alpha := (low + (0x80-'a')*ones) &^ (low + (0x80-'z'-1)*ones)
-	number := (t + (0x80-'0')*ones) &^ (t + (0x80-'9'-1)*ones)
-	words = (alpha | number | is(t, '_')) &^ v & highs
-	marks = (is(t, ':') | is(t, '=') | is(t, '\\')) &^ v & highs
-	return gather(words), gather(marks)
 }
 
 // is sets the high bit of each byte of t, all below 0x80, that equals b.

@@ -62,14 +62,14 @@ func (c *scan) hangs(kind keyKind, v, end int) (from, stop int) {
 	return end, none
 }
 
-// hanging returns the token of at least min characters that follows blanks at end.
-func (c *scan) hanging(end int, set uint32, min int) (from, stop int) {
+// hanging returns the token of at least so many characters that follows blanks at end.
+func (c *scan) hanging(end int, set uint32, least int) (from, stop int) {
 	from = skipBlanks(c.s, end)
 	stop = runEnd(c.s, from, set)
 	switch {
 	case stop == len(c.s) && !c.final:
 		return from, more
-	case from == end || stop-from < min:
+	case from == end || stop-from < least:
 		return from, none
 	}
 	return from, stop

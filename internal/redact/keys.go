@@ -114,6 +114,18 @@ func makeNames() (t [32 * 32][]name) {
 	return t
 }
 
+// namePairs says of which two letters there are names, one bit each.
+var namePairs = makeNamePairs()
+
+func makeNamePairs() (t [32]uint32) {
+	for h, names := range namesOf {
+		if len(names) > 0 {
+			t[h>>5] |= 1 << (h & 31)
+		}
+	}
+	return t
+}
+
 // beforeSeparator says of each byte whether a name, or what may stand between a
 // name and its separator, can end in it.
 var beforeSeparator = makeBeforeSeparator()

@@ -89,13 +89,13 @@ func (c *scan) shape(i, j int) int {
 	return c.prefixed(i, j)
 }
 
-// runFrom returns the end of a run of at least min characters at i.
-func (c *scan) runFrom(i int, set uint32, min int) int {
+// runFrom returns the end of a run of at least so many characters at i.
+func (c *scan) runFrom(i int, set uint32, least int) int {
 	end := runEnd(c.s, i, set)
 	if end == len(c.s) && !c.final {
 		return more
 	}
-	if end-i < min {
+	if end-i < least {
 		return none
 	}
 	return end

@@ -98,7 +98,7 @@ func (c *scan) plain(i int) int {
 			i++
 			continue
 		}
-		if kind == letter && !c.mayStart(i) {
+		if kind == letter && i+headBytes < len(s) && !mayStart(s, i) {
 			j := i + 1
 			for j < len(s) && kinds[s[j]] == letter {
 				j++
@@ -118,18 +118,6 @@ func (c *scan) plain(i int) int {
 		}
 	}
 	return i
-}
-
-// mayStart reports whether the word at i may be the beginning of a key. It is
-// the test that all words go through.
-func (c *scan) mayStart(i int) bool {
-	s := c.s
-	if i+headBytes >= len(s) {
-		return true
-	}
-	_ = s[i+headBytes]
-	h := headHash(uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24)
-	return heads[h>>5]>>(h&31)&1 != 0
 }
 
 // at looks at the byte of that kind at i, or at the word s[i:end], and returns
@@ -281,7 +269,7 @@ func (c *scan) token(i int) int {
 		}
 	}
 	head := headOf(s)
-	for _, f := range formatsOf[s[0]] {
+	for _, f := range index.of[s[0]] {
 		if f.head != head && f.head != 0 {
 			continue
 		}
