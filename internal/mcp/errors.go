@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"magicode/internal/mcp/oauth"
 	"magicode/internal/redact"
 )
 
@@ -23,7 +24,7 @@ const (
 // Sentinels that callers tell apart.
 var (
 	// ErrLoginNeeded: only `magi-code mcp login NAME` helps.
-	ErrLoginNeeded = errors.New("login needed")
+	ErrLoginNeeded = oauth.ErrLoginNeeded
 	// errClosed: the connection was closed by us.
 	errClosed = errors.New("the connection is closed")
 	// errTimeout: no answer within the definition's timeout.

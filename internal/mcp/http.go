@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"magicode/internal/config"
+	"magicode/internal/mcp/oauth"
 )
 
 const (
@@ -55,10 +56,13 @@ type streamable struct {
 	handshake func(context.Context) error
 	renewing  chan struct{} // one place: who holds it renews
 
-	mu      sync.Mutex
-	session string
-	version string
+	mu     sync.Mutex
+	live   state // what requests carry
+	staged state // what the handshake under way has come to
 }
+
+// state is what a session's requests carry.
+type state struct{ session, version string }
 
 func newStreamable(s config.HTTPServer, rt http.RoundTripper, auth Authorizer, p *peer) *streamable {
 	h := &streamable{rt: rt, server: s, auth: auth, peer: p, renewing: make(chan struct{}, 1)}
@@ -66,17 +70,35 @@ func newStreamable(s config.HTTPServer, rt http.RoundTripper, auth Authorizer, p
 	return h
 }
 
-// negotiated sets what later requests carry.
+// begin forgets what an earlier handshake that failed had come to.
+func (h *streamable) begin() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.staged = state{}
+}
+
+// negotiated ends the first half of a handshake.
 func (h *streamable) negotiated(version string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.version = version
+	h.staged.version = version
 }
 
-func (h *streamable) state() (session, version string) {
+// publish lets all requests use the session of the handshake that has just ended.
+func (h *streamable) publish() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.session, h.version
+	h.live, h.staged = h.staged, state{}
+}
+
+// carried is what a request takes along.
+func (h *streamable) carried(starting bool) state {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if starting {
+		return h.staged
+	}
+	return h.live
 }
 
 // send posts one message. For a request it returns when the answer was received,
@@ -86,13 +108,13 @@ func (h *streamable) send(ctx context.Context, id int64, msg []byte) error {
 	defer cancel()
 	starting := isHandshake(msg)
 	for again := false; ; again = true {
-		session, _ := h.state()
-		err := h.exchange(ctx, id, msg, starting)
-		if again || starting || session == "" || !errors.Is(err, errSessionGone) {
+		with := h.carried(starting)
+		err := h.exchange(ctx, id, msg, with, starting)
+		if again || starting || !errors.Is(err, errSessionGone) {
 			return err
 		}
 		// The server did not know the session, so it has not run the request.
-		if err := h.renew(ctx, session); err != nil {
+		if err := h.renew(ctx, with.session); err != nil {
 			return fmt.Errorf("start a new session: %w", err)
 		}
 	}
@@ -121,13 +143,7 @@ func (h *streamable) renew(ctx context.Context, lost string) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	h.mu.Lock()
-	current := h.session
-	if current == lost {
-		h.session, h.version = "", ""
-	}
-	h.mu.Unlock()
-	if current != lost {
+	if h.carried(false).session != lost {
 		return nil
 	}
 	return h.handshake(ctx)
@@ -140,8 +156,8 @@ var (
 )
 
 // exchange is one POST with its answer.
-func (h *streamable) exchange(ctx context.Context, id int64, msg []byte, starting bool) error {
-	res, err := h.request(ctx, http.MethodPost, msg, "")
+func (h *streamable) exchange(ctx context.Context, id int64, msg []byte, with state, starting bool) error {
+	res, err := h.request(ctx, http.MethodPost, msg, with, "")
 	if err != nil {
 		return err
 	}
@@ -173,7 +189,7 @@ func (h *streamable) adopt(session string) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.session = session
+	h.staged.session = session
 	return nil
 }
 
@@ -197,7 +213,7 @@ func (h *streamable) whole(body io.Reader, id int64) error {
 
 // request sends one HTTP request and judges its status. 401 is tried once more
 // with a fresh token. The caller closes the body.
-func (h *streamable) request(ctx context.Context, method string, body []byte, lastEvent string) (*http.Response, error) {
+func (h *streamable) request(ctx context.Context, method string, body []byte, with state, lastEvent string) (*http.Response, error) {
 	refused := ""
 	for {
 		token := ""
@@ -207,7 +223,7 @@ func (h *streamable) request(ctx context.Context, method string, body []byte, la
 				return nil, err
 			}
 		}
-		req, err := h.build(ctx, method, body, lastEvent, token)
+		req, err := h.build(ctx, method, body, with, lastEvent, token)
 		if err != nil {
 			return nil, err
 		}
@@ -220,7 +236,7 @@ func (h *streamable) request(ctx context.Context, method string, body []byte, la
 			refused = token
 			continue
 		}
-		if err := h.judge(method, res); err != nil {
+		if err := h.judge(method, with, res); err != nil {
 			res.Body.Close()
 			return nil, err
 		}
@@ -228,7 +244,7 @@ func (h *streamable) request(ctx context.Context, method string, body []byte, la
 	}
 }
 
-func (h *streamable) build(ctx context.Context, method string, body []byte, lastEvent, token string) (*http.Request, error) {
+func (h *streamable) build(ctx context.Context, method string, body []byte, with state, lastEvent, token string) (*http.Request, error) {
 	var src io.Reader
 	if body != nil {
 		src = bytes.NewReader(body)
@@ -243,7 +259,6 @@ func (h *streamable) build(ctx context.Context, method string, body []byte, last
 	if host := req.Header.Get("Host"); host != "" {
 		req.Host = host
 	}
-	session, version := h.state()
 	set := func(k, v string) {
 		if v != "" {
 			req.Header.Set(k, v)
@@ -256,8 +271,8 @@ func (h *streamable) build(ctx context.Context, method string, body []byte, last
 	case http.MethodGet:
 		set("Accept", eventsType)
 	}
-	set(headerSession, session)
-	set(headerVersion, version)
+	set(headerSession, with.session)
+	set(headerVersion, with.version)
 	set("Last-Event-ID", lastEvent)
 	if token != "" {
 		set("Authorization", "Bearer "+token)
@@ -266,8 +281,7 @@ func (h *streamable) build(ctx context.Context, method string, body []byte, last
 }
 
 // judge accepts 2xx.
-func (h *streamable) judge(method string, res *http.Response) error {
-	session, _ := h.state()
+func (h *streamable) judge(method string, with state, res *http.Response) error {
 	switch code := res.StatusCode; {
 	case code >= 200 && code < 300:
 		return nil
@@ -275,9 +289,9 @@ func (h *streamable) judge(method string, res *http.Response) error {
 		return errors.New("the server redirects, which is not followed")
 	case code == http.StatusUnauthorized:
 		return fmt.Errorf("%w: the server asks for authorization", ErrLoginNeeded)
-	case code == http.StatusForbidden && strings.Contains(res.Header.Get("WWW-Authenticate"), "insufficient_scope"):
+	case code == http.StatusForbidden && oauth.ParseChallenge(res.Header).Error == "insufficient_scope":
 		return fmt.Errorf("%w: the login does not cover this", ErrLoginNeeded)
-	case code == http.StatusNotFound && session != "":
+	case code == http.StatusNotFound && with.session != "":
 		return errSessionGone
 	case code == http.StatusMethodNotAllowed && method == http.MethodGet:
 		return errNoStream
@@ -335,7 +349,8 @@ func (h *streamable) tell() {
 
 // remove ends the session at the server, as well as it can.
 func (h *streamable) remove() {
-	if session, _ := h.state(); session == "" {
+	with := h.carried(false)
+	if with.session == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), deleteWait)
@@ -344,7 +359,7 @@ func (h *streamable) remove() {
 	if h.auth != nil {
 		token, _ = h.auth.Token(ctx, "")
 	}
-	req, err := h.build(ctx, http.MethodDelete, nil, "", token)
+	req, err := h.build(ctx, http.MethodDelete, nil, with, "", token)
 	if err != nil {
 		return
 	}

@@ -85,6 +85,9 @@ type hello struct {
 // handshake opens a session (tools.md 6.2). It may run again, when an HTTP server
 // has lost the session, and changes nothing of the link.
 func (l *link) handshake(ctx context.Context) (hello, error) {
+	if h, ok := l.transport.(*streamable); ok {
+		h.begin()
+	}
 	params := append([]byte(`{"protocolVersion":"`), versions[0]...)
 	params = append(params, `","capabilities":{},"clientInfo":{"name":"magi-code","version":`...)
 	params = jsonscan.AppendString(params, l.version)
@@ -104,6 +107,9 @@ func (l *link) handshake(ctx context.Context) (hello, error) {
 	defer cancel()
 	if err := l.peer.notify(limited, methodInitialized, nil); err != nil {
 		return hello{}, err
+	}
+	if h, ok := l.transport.(*streamable); ok {
+		h.publish()
 	}
 	return hello{version, res.Get("capabilities").Get("tools").Kind() == jsonscan.Object}, nil
 }

@@ -76,7 +76,7 @@ func (h *streamable) resume(ctx context.Context, e *events, over func() bool) (p
 	if err := pause(ctx, e.retry); err != nil {
 		return false, err
 	}
-	res, err := h.request(ctx, http.MethodGet, nil, e.lastID)
+	res, err := h.request(ctx, http.MethodGet, nil, h.carried(false), e.lastID)
 	if err != nil {
 		return false, err
 	}
@@ -127,7 +127,7 @@ func (h *streamable) listen() {
 }
 
 func (h *streamable) listenOnce(e *events) (progress bool, err error) {
-	res, err := h.request(h.life, http.MethodGet, nil, e.lastID)
+	res, err := h.request(h.life, http.MethodGet, nil, h.carried(false), e.lastID)
 	if err != nil {
 		return false, err
 	}

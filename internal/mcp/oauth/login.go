@@ -1,0 +1,295 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"magicode/internal/auth"
+	"magicode/internal/config"
+	"magicode/internal/jsonscan"
+)
+
+// Login is one interactive login.
+type Login struct {
+	Server config.MCPServer // with HTTP and OAuth
+	RT     http.RoundTripper
+	Now    func() time.Time
+	// Told is the challenge of the server's own answer.
+	Told Challenge
+	// Earlier is the login before this one, whose client and scopes are kept.
+	Earlier *Record
+	// Scopes are asked for besides those of the definition.
+	Scopes []string
+	Port   int // of the loopback callback; 0: any
+	// Visit shows the URL to the user, who comes back through the callback. It
+	// must not block.
+	Visit func(url string) error
+	// Phase is told what begins; may be nil.
+	Phase func(string)
+}
+
+// Phases of a login.
+const (
+	PhaseDiscovery    = "discovery"
+	PhaseRegistration = "registration"
+	PhaseConsent      = "consent"
+	PhaseExchange     = "exchange"
+)
+
+func (l *Login) phase(p string) {
+	if l.Phase != nil {
+		l.Phase(p)
+	}
+}
+
+// Run logs in: discovery, registration where it is needed, the user's consent in
+// a browser, and the exchange of the code. It returns when that is done or ctx
+// ends. The record is the caller's to store.
+func (l *Login) Run(ctx context.Context) (Record, error) {
+	l.phase(PhaseDiscovery)
+	p, err := finder{rt: l.RT, server: l.Server.HTTP.URL, told: l.Told, fixed: l.Server.HTTP.OAuth.AuthorizationServer}.find(ctx)
+	if err != nil {
+		return Record{}, err
+	}
+	back, err := listen(l.Port, p)
+	if err != nil {
+		return Record{}, err
+	}
+	defer back.close()
+	scopes := l.scopes(p)
+	c, err := l.client(ctx, p, back.redirect, scopes)
+	if err != nil {
+		return Record{}, err
+	}
+	l.phase(PhaseConsent)
+	verifier := random()
+	if err := l.Visit(l.consentURL(p, c, back, scopes, verifier)); err != nil {
+		return Record{}, err
+	}
+	code, err := back.wait(ctx)
+	if err != nil {
+		return Record{}, err
+	}
+	l.phase(PhaseExchange)
+	limited, cancel := context.WithTimeout(ctx, exchangeWait)
+	defer cancel()
+	g, err := c.exchange(limited, url.Values{
+		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {back.redirect},
+		"code_verifier": {verifier}, "resource": {p.resource},
+	})
+	if err != nil {
+		return Record{}, err
+	}
+	return l.record(p, c, scopes, g), nil
+}
+
+func (l *Login) record(p place, c client, scopes []string, g grant) Record {
+	r := Record{ClientID: c.id, ClientSecret: c.secret, ServerURL: l.Server.HTTP.URL, GrantedScopes: append([]string{}, scopes...),
+		AuthorizationServer: &p.server, TokenEndpoint: &p.token, Resource: &p.resource}
+	if p.issuer != "" {
+		r.Issuer = &p.issuer
+	}
+	r.apply(g, l.Now())
+	return r
+}
+
+// scopes: the definition's, else what the server's answer asks for, else all
+// that its metadata names; and always those that were granted or asked for
+// besides, so that a step up loses nothing.
+func (l *Login) scopes(p place) []string {
+	var out []string
+	add := func(more []string) {
+		for _, s := range more {
+			if s != "" && !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+	}
+	switch told := strings.Fields(l.Told.Scope); {
+	case len(l.Server.HTTP.OAuth.Scopes) > 0:
+		add(l.Server.HTTP.OAuth.Scopes)
+	case len(told) > 0:
+		add(told)
+	default:
+		add(p.scopes)
+	}
+	if l.Told.Error == "insufficient_scope" && l.Earlier != nil {
+		add(strings.Fields(l.Told.Scope))
+		add(l.Earlier.GrantedScopes)
+	}
+	add(l.Scopes)
+	return out
+}
+
+// client is the configured one, the one of an earlier login at the same server,
+// or a new one.
+func (l *Login) client(ctx context.Context, p place, redirect string, scopes []string) (client, error) {
+	c := client{rt: l.RT, endpoint: p.token, methods: p.methods}
+	e := l.Earlier
+	if id := l.Server.HTTP.OAuth.ClientID; id != nil {
+		c.id = *id
+		if e != nil && e.ClientID == *id {
+			c.secret = e.ClientSecret
+		}
+		return c, nil
+	}
+	// A registered callback with a port of its own fits only a server that
+	// ignores ports on loopback, as RFC 8252 asks; registering anew is safe.
+	if p.registration == "" {
+		return c, errors.New("the authorization server registers no clients: set oauth.client_id in the definition")
+	}
+	l.phase(PhaseRegistration)
+	return l.register(ctx, c, p, redirect, scopes)
+}
+
+func (l *Login) register(ctx context.Context, c client, p place, redirect string, scopes []string) (client, error) {
+	ctx, cancel := context.WithTimeout(ctx, exchangeWait)
+	defer cancel()
+	b := jsonscan.AppendString([]byte(`{"client_name":"magi-code","application_type":"native","redirect_uris":[`), redirect)
+	b = append(b, `],"grant_types":["authorization_code","refresh_token"],"response_types":["code"],"token_endpoint_auth_method":`...)
+	b = jsonscan.AppendString(b, registered(p.methods))
+	if len(scopes) > 0 {
+		b = jsonscan.AppendString(append(b, `,"scope":`...), strings.Join(scopes, " "))
+	}
+	v, status, err := fetch(ctx, l.RT, http.MethodPost, p.registration, http.Header{"Content-Type": {"application/json"}}, string(append(b, '}')))
+	if err != nil {
+		return c, err
+	}
+	if c.id = v.Get("client_id").LenientText(); c.id == "" || status != http.StatusCreated && status != http.StatusOK {
+		return c, fmt.Errorf("the authorization server did not register a client (HTTP status %d)", status)
+	}
+	if s := auth.Secret(v.Get("client_secret").LenientText()); s != "" {
+		c.secret = &s
+	}
+	if m := v.Get("token_endpoint_auth_method").LenientText(); m != "" {
+		c.methods = []string{m}
+	}
+	return c, nil
+}
+
+// registered is the way of authentication to register for: a program on a user's
+// machine keeps no secret if it need not.
+func registered(methods []string) string {
+	for _, m := range []string{wayNone, wayBasic, wayPost} {
+		if slices.Contains(methods, m) {
+			return m
+		}
+	}
+	return wayNone
+}
+
+func (l *Login) consentURL(p place, c client, back *callback, scopes []string, verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	q := url.Values{
+		"response_type": {"code"}, "client_id": {c.id}, "redirect_uri": {back.redirect}, "state": {back.state},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}, "resource": {p.resource},
+	}
+	if len(scopes) > 0 {
+		q.Set("scope", strings.Join(scopes, " "))
+	}
+	if slices.Contains(scopes, "offline_access") {
+		q.Set("prompt", "consent") // OpenID providers give a refresh token only then
+	}
+	sep := "?"
+	if strings.Contains(p.authorization, "?") {
+		sep = "&"
+	}
+	return p.authorization + sep + q.Encode()
+}
+
+// random is 43 characters of 256 random bits.
+func random() string {
+	var b [32]byte
+	rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// callback is the loopback listener of one login.
+type callback struct {
+	redirect string
+	state    string
+	issuer   string
+	needIss  bool
+	server   *http.Server
+	done     chan struct{} // closed when the server has ended
+	result   chan outcome  // one place; the first counts
+}
+
+type outcome struct {
+	code string
+	err  error
+}
+
+func listen(port int, p place) (*callback, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, errors.New("the callback's port is not free")
+	}
+	b := &callback{
+		redirect: "http://" + l.Addr().String() + "/callback", state: random(), issuer: p.issuer, needIss: p.issInResponse,
+		done: make(chan struct{}), result: make(chan outcome, 1),
+	}
+	b.server = &http.Server{Handler: b, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 64 << 10}
+	go func() { defer close(b.done); _ = b.server.Serve(l) }()
+	return b, nil
+}
+
+// ServeHTTP takes the one redirect that carries our state.
+func (b *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	q := r.URL.Query()
+	if r.Method != http.MethodGet || r.URL.Path != "/callback" || q.Get("state") != b.state {
+		http.Error(w, "This is not the login that magi-code waits for.", http.StatusBadRequest)
+		return
+	}
+	out := outcome{code: q.Get("code")}
+	iss := q.Get("iss")
+	switch {
+	case iss != "" && iss != b.issuer, iss == "" && b.needIss:
+		out = outcome{err: errors.New("the answer came from another authorization server")}
+	case q.Get("error") != "":
+		out = outcome{err: &grantError{word(q.Get("error"))}}
+	case out.code == "":
+		out = outcome{err: errors.New("the authorization server sent no code")}
+	}
+	select {
+	case b.result <- out:
+	default: // answered already
+	}
+	if out.err != nil {
+		fmt.Fprintln(w, "The login failed. You can close this window; the terminal says why.")
+		return
+	}
+	fmt.Fprintln(w, "You are logged in. You can close this window.")
+}
+
+func (b *callback) wait(ctx context.Context) (string, error) {
+	select {
+	case o := <-b.result:
+		return o.code, o.err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// close lets the last page be delivered and ends the listener.
+func (b *callback) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if b.server.Shutdown(ctx) != nil {
+		_ = b.server.Close()
+	}
+	<-b.done
+}
