@@ -85,7 +85,9 @@ func (r *run) hooksAnswer(ctx context.Context) (reason, error) {
 	if isBlank(r.finalText) || !r.Hooks.Any(hook.AfterAssistant) {
 		return answered, nil
 	}
-	if err := r.hooksMessage(ctx, r.Hooks.Assistant(r.finalText)); err != nil {
+	err := r.hooksMessage(ctx, r.Hooks.Assistant(r.finalText))
+	_ = r.rec.write(session.Ordered) // contexts for the next turn: no later record takes them along
+	if err != nil {
 		return failed, r.causeOf(ctx, err)
 	}
 	return answered, nil
