@@ -76,7 +76,12 @@ func (d *doctor) check() {
 	d.files(paths, settings)
 	d.provider(paths, settings)
 	d.locks(paths)
+	d.say(good, "hosts", "start 'magi-code serve --stdio' over two pipes; from Node, whose spawn makes sockets: bash -c '%s' /path/to/magi-code", NodeLaunch)
 }
+
+// NodeLaunch is the shell script that becomes serve with two pipes where a host
+// can only give sockets. $0 is this program. The README shows the same.
+const NodeLaunch = `exec 3<&0 4>&1; exec "$0" serve --stdio < <(exec cat <&3 3<&- 4>&-) > >(exec cat >&4 3<&- 4>&-) 3<&- 4>&-`
 
 func (d *doctor) home(p config.Paths) {
 	info, err := d.fs.Stat(p.Root)
