@@ -30,6 +30,7 @@ type cli struct {
 	Ask      askCmd      `cmd:"" help:"Run one turn and print the reply. Starts a child as any host would; status 0 only for completed and durable."`
 	Doctor   doctorCmd   `cmd:"" help:"Check home, permissions, settings, credentials and locks, and say what to do. Changes nothing."`
 	Settings settingsCmd `cmd:"" help:"Show and change settings."`
+	Trace    traceCmd    `cmd:"" help:"Explain a telemetry capture: what was stuck, since when, in which phase."`
 	Demo     demoCmd     `cmd:"" help:"Run one full turn through a real child process with an embedded offline model. Needs no key and no network."`
 }
 
@@ -124,6 +125,8 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 func (c *cli) dispatch(command string, stdin, stdout, stderr *os.File) int {
 	verb, rest, _ := strings.Cut(command, " ")
 	switch verb {
+	case "trace":
+		return runTrace(c.Trace, stdout, stderr)
 	case "demo":
 		return runDemo(c.Demo, stdout, stderr)
 	case "ask":
