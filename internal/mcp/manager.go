@@ -46,7 +46,7 @@ type Manager struct {
 func Connect(ctx context.Context, o Options, servers []config.MCPServer) (*Manager, error) {
 	m := &Manager{tel: o.Tel}
 	for i, s := range servers {
-		m.links = append(m.links, &link{server: s, label: "mcp-" + strconv.Itoa(i+1), version: o.Version, peer: newPeer(), phase: PhaseSpawn})
+		m.links = append(m.links, &link{server: s, label: "mcp-" + strconv.Itoa(i+1), version: o.Version, peer: newPeer()})
 	}
 	if err := m.connect(ctx, o); err != nil {
 		_ = m.Close() // the first failure says it all
@@ -94,6 +94,7 @@ func (l *link) connect(ctx context.Context, o Options) (err error) {
 			span.Fail(telemetry.CodeOf(errorType(err)))
 		}
 	}()
+	l.enter(PhaseSpawn)
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

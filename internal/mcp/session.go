@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"magicode/internal/config"
 	"magicode/internal/jsonscan"
@@ -41,13 +42,20 @@ type link struct {
 	peer      *peer
 	transport transport // nil until spawned
 	phase     Phase     // the last one begun; owned by whoever connects
+	steps     []Step    // all of them
 	protocol  string    // negotiated
 	tools     []*remote
 }
 
+// enter begins a phase.
+func (l *link) enter(p Phase) {
+	l.phase = p
+	l.steps = append(l.steps, Step{Phase: p, At: time.Now()})
+}
+
 // open does everything from the handshake to the list of tools.
 func (l *link) open(ctx context.Context) error {
-	l.phase = PhaseInitialize
+	l.enter(PhaseInitialize)
 	hello, err := l.handshake(ctx)
 	if err != nil {
 		return err
@@ -59,7 +67,7 @@ func (l *link) open(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	l.phase = PhaseList
+	l.enter(PhaseList)
 	raw, err := l.list(ctx)
 	var refused *rpcError
 	if errors.As(err, &refused) && refused.code == codeMethodNotFound && !hello.tools {
@@ -68,11 +76,11 @@ func (l *link) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.phase = PhaseRoutes
+	l.enter(PhaseRoutes)
 	if l.tools, err = l.routes(raw); err != nil {
 		return err
 	}
-	l.phase = PhaseDone
+	l.enter(PhaseDone)
 	return nil
 }
 

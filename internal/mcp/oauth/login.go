@@ -25,7 +25,7 @@ type Login struct {
 	Server config.MCPServer // with HTTP and OAuth
 	RT     http.RoundTripper
 	Now    func() time.Time
-	// Told is the challenge of the server's own answer.
+	// Told is the challenge of the server's own answer; empty: it is asked for one.
 	Told Challenge
 	// Earlier is the login before this one, whose client and scopes are kept.
 	Earlier *Record
@@ -58,6 +58,9 @@ func (l *Login) phase(p string) {
 // ends. The record is the caller's to store.
 func (l *Login) Run(ctx context.Context) (Record, error) {
 	l.phase(PhaseDiscovery)
+	if l.Told == (Challenge{}) {
+		l.Told = l.ask(ctx)
+	}
 	p, err := finder{rt: l.RT, server: l.Server.HTTP.URL, told: l.Told, fixed: l.Server.HTTP.OAuth.AuthorizationServer}.find(ctx)
 	if err != nil {
 		return Record{}, err
@@ -92,6 +95,28 @@ func (l *Login) Run(ctx context.Context) (Record, error) {
 		return Record{}, err
 	}
 	return l.record(p, c, scopes, g), nil
+}
+
+// ask makes a request without a token, to see what the server says. One that
+// says nothing is looked up by its URL.
+func (l *Login) ask(ctx context.Context) Challenge {
+	ctx, cancel := context.WithTimeout(ctx, exchangeWait)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.Server.HTTP.URL, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	if err != nil {
+		return Challenge{}
+	}
+	for k, v := range l.Server.HTTP.Headers {
+		req.Header.Set(k, v)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	res, err := l.RT.RoundTrip(req)
+	if err != nil {
+		return Challenge{} // discovery says it better
+	}
+	defer res.Body.Close()
+	return ParseChallenge(res.Header)
 }
 
 func (l *Login) record(p place, c client, scopes []string, g grant) Record {
