@@ -77,12 +77,12 @@ kit: build ## the conformance kit, where it stands beside the project
 	bad=0; \
 	run() { echo "== kit $$*"; python3 $(KIT)/run.py --retry 1 --bin $(BIN) "$$@" || bad=1; }; \
 	run --match transport.; \
-	run --match startup. --skip hook; \
-	run --match turns. --skip code_mode --skip nested --skip subagents; \
+	run --match startup.; \
+	run --match turns. --skip subagents; \
 	run --match sessions.; \
 	run --match interop.; \
 	run --match beyond.; \
-	run --match approvals. --skip nested --skip subagent; \
+	run --match approvals. --skip subagent; \
 	exit $$bad
 
 KILLS ?= 200

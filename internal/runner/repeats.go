@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 
+	"magicode/internal/script"
 	"magicode/internal/session"
 	"magicode/internal/tool"
 )
@@ -28,7 +29,11 @@ func (p *repeats) add(name, arguments string, res tool.Result) int {
 	}
 	var h maphash.Hash
 	h.SetSeed(p.seed)
-	for _, s := range []string{name, canonical(arguments), res.Content} {
+	content := res.Content
+	if name == script.Name {
+		content = script.Timeless(content)
+	}
+	for _, s := range []string{name, canonical(arguments), content} {
 		h.WriteString(s)
 		h.WriteByte(0)
 	}

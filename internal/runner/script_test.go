@@ -316,3 +316,16 @@ func TestScriptsAreOff(t *testing.T) {
 		t.Errorf("%+v %v", res, b.tools.calls)
 	}
 }
+
+func TestScriptsThatGoNowhere(t *testing.T) {
+	const args = `{"code":"return tools.call('read', {}).success"}`
+	b := scripted("")
+	b.prov.replies = nil
+	for i := range maxRepeats + 5 {
+		b.prov.replies = append(b.prov.replies, says(callEvent(fmt.Sprint("c", i), "code_mode", args)))
+	}
+	b.tools.run = func(tool.Call) tool.Result { return tool.Result{Success: true, Content: "same"} }
+	if res := b.run(t, background(t)); !errors.Is(res.Err, ErrNoProgress) {
+		t.Errorf("%+v", res)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"magicode/internal/redact"
@@ -168,4 +169,16 @@ func (b *batch) fatalText(err error) string {
 		return tool.CancelledText
 	}
 	return redact.Text("Code Mode was ended by the host: " + err.Error())
+}
+
+// Timeless is a result's content without the time that it took, for
+// comparisons: two runs of one script never take the same time.
+func Timeless(content string) string {
+	const key = `"elapsed_ms":`
+	at := strings.LastIndex(content, key) // the report stands behind the value
+	if at < 0 {
+		return content
+	}
+	at += len(key)
+	return content[:at] + strings.TrimLeft(content[at:], "0123456789")
 }

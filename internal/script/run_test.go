@@ -262,3 +262,12 @@ func TestTrackingIsBounded(t *testing.T) {
 		t.Error(long.report)
 	}
 }
+
+func TestTimeless(t *testing.T) {
+	args := json.RawMessage(`{"code":"return {elapsed_ms: 5}"}`)
+	res, _ := Run(t.Context(), args, Options{Limits: limits()})
+	got := Timeless(res.Content)
+	if !strings.Contains(got, `{"elapsed_ms":5}`) || !strings.Contains(got, `"elapsed_ms":,`) || Timeless("x") != "x" {
+		t.Error(got)
+	}
+}
