@@ -78,11 +78,11 @@ kit: build ## the conformance kit, where it stands beside the project
 	run() { echo "== kit $$*"; python3 $(KIT)/run.py --retry 1 --bin $(BIN) "$$@" || bad=1; }; \
 	run --match transport.; \
 	run --match startup.; \
-	run --match turns. --skip subagents; \
+	run --match turns.; \
 	run --match sessions.; \
 	run --match interop.; \
 	run --match beyond.; \
-	run --match approvals. --skip subagent; \
+	run --match approvals.; \
 	exit $$bad
 
 KILLS ?= 200

@@ -68,9 +68,7 @@ func (a *agent) assemble(snap *startup.Snapshot) *agentRuntime {
 	r.models = newModels(a, snap)
 	r.providers = newFactory(a, snap, r.models)
 	r.tools = newToolset(a, snap)
-	parts := promptParts(snap)
-	parts.CodeMode = r.tools.whole.inner != nil
-	r.system = prompt.System(parts)
+	r.system = r.systemOf(r.tools.whole.inner != nil, true, snap.Agent)
 	r.attach = attach.New(attach.Options{
 		Store: r.store, FS: a.fs, Cwd: a.cwd, Startup: snap.Selection, Models: r.models, NewID: newID, Tel: a.tel,
 	})
@@ -86,8 +84,11 @@ func promptParts(snap *startup.Snapshot) prompt.Parts {
 	for _, i := range snap.Instructions {
 		p.Instructions = append(p.Instructions, prompt.File{Path: i.Path, Text: i.Text})
 	}
-	if snap.Agent != nil {
-		p.PersonaName, p.PersonaText = snap.Agent.Name, snap.Agent.Text
+	for _, s := range snap.Subagents.Profiles {
+		p.Subagents = append(p.Subagents, prompt.Row{Name: s.ID, Description: s.Description})
+	}
+	for _, d := range snap.Subagents.Diagnostics {
+		p.Subagents = append(p.Subagents, prompt.Row{Name: d.File + " " + d.Reason + " and is not available"})
 	}
 	return p
 }

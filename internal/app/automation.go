@@ -7,6 +7,7 @@ import (
 
 	"magicode/internal/config"
 	"magicode/internal/hook"
+	"magicode/internal/profile"
 	"magicode/internal/prompt"
 	"magicode/internal/provider"
 	"magicode/internal/runner"
@@ -28,6 +29,11 @@ func (u *agentRun) hooks(sel provider.Selection) *hook.Set {
 	if r.snap.Agent != nil {
 		c.AgentID = r.snap.Agent.Name
 	}
+	return r.hooks(c)
+}
+
+// hooks are the user's commands for one run.
+func (r *agentRuntime) hooks(c hook.Context) *hook.Set {
 	return hook.New(hook.Options{
 		Settings: r.snap.Settings.Hooks, Shell: shellPolicy(r.snap.Settings.Capabilities.Tools), Environ: r.agent.environ,
 		FS: r.agent.fs, Payloads: r.snap.Paths.Sessions(), Temp: os.TempDir(), NewID: newID, Context: c,
@@ -39,11 +45,11 @@ func shellPolicy(t config.Tools) tool.ShellPolicy {
 }
 
 // script is Code Mode for what a run is offered; nil without it.
-func (u *agentRun) script(tools offer, h *session.Handle) *runner.Script {
+func (r *agentRuntime) script(tools offer, h *session.Handle) *runner.Script {
 	if tools.inner == nil {
 		return nil
 	}
-	mode := u.runtime.snap.Settings.Capabilities.Tools.CodeMode
+	mode := r.snap.Settings.Capabilities.Tools.CodeMode
 	l := mode.Limits
 	return &runner.Script{Tools: tools.inner, Nudge: mode.Nudges, Size: h.Size, Limits: codemode.Limits{
 		SourceBytes: l.MaxSourceBytes, InnerCalls: l.MaxInnerCalls, Runtime: time.Duration(l.MaxRuntimeMS) * time.Millisecond,
@@ -51,12 +57,20 @@ func (u *agentRun) script(tools offer, h *session.Handle) *runner.Script {
 	}}
 }
 
-// systemFor is the system prompt that fits what a run is offered.
-func (r *agentRuntime) systemFor(tools offer) string {
-	if (tools.inner != nil) == (r.tools.whole.inner != nil) {
+// systemFor is the system prompt that fits what a primary run is offered.
+func (r *agentRuntime) systemFor(tools offer, delegates bool) string {
+	if (tools.inner != nil) == (r.tools.whole.inner != nil) && delegates {
 		return r.system
 	}
+	return r.systemOf(tools.inner != nil, delegates, r.snap.Agent)
+}
+
+// systemOf is a system prompt: the base that all runs share, and a role.
+func (r *agentRuntime) systemOf(codeMode, delegates bool, role *profile.Agent) string {
 	parts := promptParts(r.snap)
-	parts.CodeMode = tools.inner != nil
+	parts.CodeMode, parts.Delegation = codeMode, delegates
+	if role != nil {
+		parts.PersonaName, parts.PersonaText = role.Name, role.Text
+	}
 	return prompt.System(parts)
 }

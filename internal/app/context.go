@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"magicode/internal/checkpoint"
 	"magicode/internal/config"
@@ -53,6 +54,10 @@ func (r *agentRuntime) subscriptionWindow(active provider.Selection, maxTokens, 
 }
 
 func (r *agentRuntime) budget(sel provider.Selection) runner.Budget {
+	return r.budgetOf(sel, r.counter(sel))
+}
+
+func (r *agentRuntime) budgetOf(sel provider.Selection, c *tokens.Counter) runner.Budget {
 	a := r.snap.Settings.Agent
 	b := runner.Budget{Enabled: a.Context.Enabled, Auto: a.Compaction.Auto.Enabled, MaxPerRun: defaultMaxCompactions}
 	b.MaxTokens, b.Reserve = r.window(sel)
@@ -69,7 +74,6 @@ func (r *agentRuntime) budget(sel provider.Selection) runner.Budget {
 	if sel.Provider == claude.ID {
 		b = subscriptionBudget(b, a.Compaction.Claude)
 	}
-	c := r.counter(sel)
 	b.CountItems, b.CountTools = c.Items, c.Tools
 	return b
 }
@@ -108,26 +112,42 @@ func compactionSelection(c config.Compaction, active provider.Selection) (provid
 	return provider.Selection{Provider: *c.Provider, Model: *c.Model, Level: provider.LevelDefault}, nil
 }
 
+// thread is a session as a run works on it: the attached one, or a task's.
+type thread struct {
+	runtime *agentRuntime
+	handle  *session.Handle
+	conv    *replay.Follower
+	head    []provider.Item // what stands before the history in every request
+	runID   string
+	// rebase tells those who follow the log that a compaction replaced it.
+	rebase func(ctx context.Context) error
+}
+
+// history is the conversation so far.
+func (t *thread) history(items []provider.Item) []provider.Item {
+	return append(slices.Clip(t.head), items...)
+}
+
 // compaction is how this run's session is compacted. What its model lacks is
 // told when a compaction is tried, not at every turn.
-func (u *agentRun) compaction(active provider.Selection, conv *replay.Follower) *runner.Compaction {
-	r := u.runtime
+func (t *thread) compaction(active provider.Selection) *runner.Compaction {
+	r := t.runtime
 	sel, err := compactionSelection(r.snap.Settings.Agent.Compaction, active)
 	maxTokens, reserve := r.window(sel)
 	return &runner.Compaction{
 		Provider: &lazyProvider{factory: r.providers, selection: sel, err: err}, Selection: sel, Hard: maxTokens - reserve,
-		Request: provider.Request{Model: sel.Model, Level: sel.Level, ConversationID: conversationID(u.att.ID())},
+		Request: provider.Request{Model: sel.Model, Level: sel.Level, ConversationID: conversationID(t.handle.ID())},
 		System:  prompt.Compaction(r.snap.Fragments),
 		Begin: func(ctx context.Context, carry int) (runner.Rotation, error) {
-			return u.beginRotation(ctx, carry, sel)
+			return t.beginRotation(ctx, carry, sel)
 		},
 		Replay: func(ctx context.Context) ([]provider.Item, error) {
 			f := new(replay.Fold)
-			if _, err := r.handle().Read(ctx, f); err != nil {
+			if _, err := t.handle.Read(ctx, f); err != nil {
 				return nil, err
 			}
-			conv.Swap(f)
-			return conv.Earlier(), u.att.Rebase(ctx)
+			t.conv.Swap(f)
+			return t.history(t.conv.Earlier()), t.rebase(ctx)
 		},
 	}
 }
@@ -160,10 +180,10 @@ type rotation struct {
 	runID     string
 }
 
-func (u *agentRun) beginRotation(ctx context.Context, carry int, sel provider.Selection) (runner.Rotation, error) {
-	rot := &rotation{before: new(replay.Fold), carried: new(checkpoint.Fold), selection: sel, runID: u.request.RunID}
+func (t *thread) beginRotation(ctx context.Context, carry int, sel provider.Selection) (runner.Rotation, error) {
+	rot := &rotation{before: new(replay.Fold), carried: new(checkpoint.Fold), selection: sel, runID: t.runID}
 	var err error
-	rot.log, err = u.runtime.handle().BeginRotation(ctx, carry, rot.before, rot.carried)
+	rot.log, err = t.handle.BeginRotation(ctx, carry, rot.before, rot.carried)
 	return rot, err
 }
 

@@ -208,7 +208,7 @@ func TestPanics(t *testing.T) {
 			t.Error(got)
 		}
 		c.agent.runtime.tools = tools
-		where(t, c.leaves(), "turn worker", "magicode/internal/app.(*toolset).forScope", "tools.go")
+		where(t, c.leaves(), "turn worker", "magicode/internal/app.(*toolset).rights", "delegation.go")
 	})
 	t.Run("tool", func(t *testing.T) {
 		c := serveInProcess(t, "tool:explode {}\ntext:It failed.")

@@ -64,24 +64,29 @@ func (u *agentRun) prepare(ctx context.Context, notice func(string)) (runner.Con
 	if err != nil {
 		return runner.Config{}, fmt.Errorf("replay the session: %w", err)
 	}
+	d, err := u.delegation(sel)
+	if err != nil {
+		return runner.Config{}, err
+	}
 	title := u.title(ctx, notice)
-	tools := r.tools.forScope(u.att.Scope())
 	id := conversationID(u.att.ID())
+	tools := d.offer()
+	th := &thread{runtime: r, handle: r.handle(), conv: conv, head: d.head(), runID: u.request.RunID, rebase: u.att.Rebase}
 	return runner.Config{
-		Recorder: r.handle(), Provider: prov, Tools: tools.registry, Guard: u.guard(), Env: r.tools.env(), Limits: limits(),
-		Hooks: u.hooks(sel), Script: u.script(tools, r.handle()),
+		Recorder: r.handle(), Provider: prov, Tools: tools.registry, Guard: u.guard(""), Env: r.tools.env(), Limits: limits(),
+		Hooks: u.hooks(sel), Script: r.script(tools, r.handle()),
 		Request: provider.Request{Model: sel.Model, Level: sel.Level, Tools: tools.definitions, ToolsCache: tools.cache, PromptCacheKey: id, ConversationID: id},
-		System:  r.systemFor(tools), History: conv.Items(), HasCallID: conv.HasCallID,
-		Budget: r.budget(sel), Compaction: u.compaction(sel, conv), Background: title,
+		System:  r.systemFor(tools, d.delegates()), History: th.history(conv.Items()), InputFields: d.inputFields(), HasCallID: conv.HasCallID,
+		Budget: r.budget(sel), Compaction: th.compaction(sel), Background: title,
 		RunID: u.request.RunID, NewID: newID, Tel: r.agent.tel,
 	}, nil
 }
 
-// guard asks for the commands of this run.
-func (u *agentRun) guard() *approval.Guard {
+// guard asks for the commands of this run, or of a task of it, which its label names.
+func (u *agentRun) guard(label string) *approval.Guard {
 	r := u.runtime
 	return &approval.Guard{
-		Level: protect.Level(r.snap.Settings.Capabilities.Approvals.Level), Assess: protect.Assess, Asker: u.broker,
+		Level: protect.Level(r.snap.Settings.Capabilities.Approvals.Level), Assess: protect.Assess, Asker: u.broker, Label: label,
 		Place: protect.Place{Workspace: r.agent.cwd, Home: r.snap.Paths.Home, StateRoot: r.snap.Paths.CanonicalRoot},
 	}
 }

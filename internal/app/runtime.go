@@ -25,7 +25,7 @@ type agentRuntime struct {
 	models    *models
 	providers *factory.Factory
 	tools     *toolset
-	system    string
+	system    string // of a run that is offered everything
 	attach    *attach.Service
 
 	replay    *replay.Follower // of the attachment below; nil until its first turn

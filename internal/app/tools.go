@@ -8,6 +8,7 @@ import (
 	"magicode/internal/provider"
 	codemode "magicode/internal/script"
 	"magicode/internal/startup"
+	"magicode/internal/subagent"
 	"magicode/internal/tool"
 	"magicode/internal/tool/bash"
 	"magicode/internal/tool/control"
@@ -21,10 +22,13 @@ import (
 
 // toolset is the tools of one snapshot.
 type toolset struct {
-	snap  *startup.Snapshot
-	cwd   string
-	tools []tool.Tool
-	whole offer // without a scope
+	agent     *agent
+	snap      *startup.Snapshot
+	cwd       string
+	files     tool.Files
+	snapshots *tool.Snapshots // shared by all runs, delegated ones too
+	tools     []tool.Tool     // as the settings have them
+	whole     offer           // without a scope
 }
 
 // offer is what one run may call.
@@ -36,23 +40,26 @@ type offer struct {
 }
 
 func newToolset(a *agent, snap *startup.Snapshot) *toolset {
-	s := snap.Settings.Capabilities.Tools
-	absolute := func(name string) bool { return !s.RelativeOnly[name] }
-	files := tool.Files{FS: a.fs, Locks: tool.LeaseLocks{Manager: a.leases}}
-	snapshots := new(tool.Snapshots)
-	t := &toolset{snap: snap, cwd: a.cwd, tools: []tool.Tool{
-		read.New(files, snapshots, &skillReader{fs: a.fs, skills: snap.Skills}, absolute("read")),
-		bash.New(shellPolicy(s)),
-		hashedit.New(files, snapshots, absolute("hash_edit")),
-		write.New(files, absolute("write")),
-		grep.New(a.fs, ignore.Sources{}, absolute("grep")),
-		find.New(a.fs, ignore.Sources{}, absolute("find")),
-		listfiles.New(a.fs, absolute("list_files")),
-		control.New(s.Compact),
-	}}
-	t.tools = a.watch(append(t.tools, serverTools(snap.Servers)...))
-	t.whole = t.offer(tool.Options{Disabled: disableKeys(s.Disabled)})
+	t := &toolset{agent: a, snap: snap, cwd: a.cwd, files: tool.Files{FS: a.fs, Locks: tool.LeaseLocks{Manager: a.leases}}, snapshots: new(tool.Snapshots)}
+	t.tools = t.build(t.rights())
+	t.whole = t.forRights(t.rights(), subagent.New(subagent.Options{}))
 	return t
+}
+
+// build makes the tools under the path rules of a ceiling. Those of the servers
+// follow the built-in ones.
+func (t *toolset) build(c attach.Ceiling) []tool.Tool {
+	fs := t.agent.fs
+	return t.agent.watch(append([]tool.Tool{
+		read.New(t.files, t.snapshots, &skillReader{fs: fs, skills: t.snap.Skills}, c.ReadAbsolutePaths),
+		bash.New(tool.ShellPolicy{AbsolutePaths: c.BashAbsolutePaths, ShellExpansion: c.BashShellExpansion}),
+		hashedit.New(t.files, t.snapshots, c.HashlineAbsolutePaths),
+		write.New(t.files, c.WriteAbsolutePaths),
+		grep.New(fs, ignore.Sources{}, c.GrepAbsolutePaths),
+		find.New(fs, ignore.Sources{}, c.FindAbsolutePaths),
+		listfiles.New(fs, c.ListFilesAbsolutePaths),
+		control.New(t.snap.Settings.Capabilities.Tools.Compact),
+	}, serverTools(t.snap.Servers)...))
 }
 
 func (t *toolset) env() tool.Env { return tool.Env{Cwd: t.cwd, CanonicalCwd: t.cwd} }
@@ -97,16 +104,29 @@ func both(a, b func(string) bool) func(string) bool {
 	return func(name string) bool { return a(name) && b(name) }
 }
 
-// forScope narrows the tools to the ceiling of a delegated session. Code Mode
-// itself is no tool of a ceiling: what a script may call is.
-func (t *toolset) forScope(scope *attach.Scope) offer {
-	if scope == nil {
-		return t.whole
+// forScope offers what a session's scope leaves, but for subagents.
+func (t *toolset) forScope(scope *attach.Scope) offer { return t.forRights(t.scoped(scope), nil) }
+
+// forRun is forRights of a run without a scope: what it offers is serialized once.
+func (t *toolset) forRun(delegate tool.Tool) offer {
+	o := t.forRights(t.rights(), delegate)
+	o.definitions, o.cache = t.whole.definitions, t.whole.cache
+	return o
+}
+
+// forRights offers what a ceiling allows. delegate is the tool that starts
+// subagents; nil where there are none.
+func (t *toolset) forRights(c attach.Ceiling, delegate tool.Tool) offer {
+	n := *t
+	if c.SamePaths(t.rights()) {
+		n.tools = slices.Clone(t.tools)
+	} else {
+		n.tools = t.build(c)
 	}
-	c := scope.Ceiling
-	disabled := disableKeys(append(slices.Clone(t.snap.Settings.Capabilities.Tools.Disabled), c.DisabledTools...))
-	return t.offer(tool.Options{Disabled: disabled, Inspect: c.Inspection || scope.Task.Inspect(),
-		Allow: func(name string) bool { return name == codemode.Name || tool.IsMCPName(name) || slices.Contains(c.EnabledBuiltins, name) }}, c.CodeModeDisabledTools...)
+	if delegate != nil {
+		n.tools = append(n.tools, t.agent.watch([]tool.Tool{delegate})...)
+	}
+	return n.offer(tool.Options{Disabled: disableKeys(c.DisabledTools), Inspect: c.Inspection, Allow: c.Enables}, disableKeys(c.CodeModeDisabledTools)...)
 }
 
 // disableKeys keeps the entries that name something; unknown names are

@@ -81,6 +81,9 @@ type Config struct {
 	System  string
 	// History is the replayed session, without this turn's input.
 	History []provider.Item
+	// InputFields go into the record of the input, beside its text and origin;
+	// nil leaves a field out.
+	InputFields map[string]any
 	// HasCallID reports whether the session has used a call id.
 	HasCallID func(id string) bool
 	Budget    Budget

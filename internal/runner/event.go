@@ -1,6 +1,10 @@
 package runner
 
-import "context"
+import (
+	"context"
+
+	"magicode/internal/provider"
+)
 
 // Path names the scope of an event: an activity id such as "call_1",
 // "call_1:inner:3" or "call_1/g1/call_7" (tools.md 2.2). "" is the run itself.
@@ -59,6 +63,16 @@ type Delta struct {
 	Text    string
 }
 
+// Spent tells what nested work has cost so far: the sum of all requests of the
+// activity Path. A later one replaces those before it.
+type Spent struct {
+	Path     Path
+	Sequence int // of the last request, 0-based within the activity
+	Usage    provider.Usage
+	Final    bool // the counters of the last request are complete
+}
+
+func (Spent) event()            {}
 func (InputPersisted) event()   {}
 func (SegmentDone) event()      {}
 func (ActivityStarted) event()  {}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"magicode/internal/hook"
 	"magicode/internal/provider"
@@ -87,8 +88,9 @@ func (r *run) observedCall(ctx context.Context, o origin, c provider.Call) (tool
 }
 
 // dispatch runs the tool. Metadata of the result is not nil. An error ends the
-// run behind the result's record; only a script gives one.
+// run behind the result's record; only calls that hold other calls give one.
 func (r *run) dispatch(ctx context.Context, o origin, c tool.Call) (res tool.Result, fatal error) {
+	o.env.Nest = &Nest{run: r, path: o.path}
 	switch {
 	case o.batch != nil:
 		res = o.batch.tools.Dispatch(ctx, o.env, c)
@@ -100,6 +102,9 @@ func (r *run) dispatch(ctx context.Context, o origin, c tool.Call) (res tool.Res
 	res.ToolName = c.Name
 	if res.Metadata == nil {
 		res.Metadata = map[string]any{}
+	}
+	if fatal == nil {
+		fatal = res.Fatal
 	}
 	return res, fatal
 }
@@ -151,7 +156,9 @@ func (r *run) startActivity(ctx context.Context, p Path, kind ActivityKind, labe
 		}
 		r.activities[p] = true
 	}
-	r.openPaths = append(r.openPaths, p)
+	if !slices.Contains(r.openPaths, p) {
+		r.openPaths = append(r.openPaths, p)
+	}
 	return r.Sink.Emit(ctx, ActivityStarted{Path: p, Kind: kind, Label: label})
 }
 

@@ -29,7 +29,8 @@ type run struct {
 	usage      provider.Usage
 	ids        map[string]bool // call ids used in this turn
 	activities map[Path]bool
-	openPaths  []Path // started and not finished, in order
+	openPaths  []Path        // started and not finished, in order
+	nesting    chan struct{} // holds a token while nested work emits
 	brokenRow  int
 	pending    []injection // contexts that follow the result of the call that runs
 	nudging    nudging
@@ -64,7 +65,7 @@ const (
 // Run runs one turn to its end. It returns when every record is written and
 // every activity is ended; the context's end is seen at every step.
 func Run(ctx context.Context, cfg Config, input string) Result {
-	r := &run{Config: cfg, input: input, ids: make(map[string]bool), activities: make(map[Path]bool)}
+	r := &run{Config: cfg, input: input, ids: make(map[string]bool), activities: make(map[Path]bool), nesting: make(chan struct{}, 1)}
 	r.rec = &recorder{dst: cfg.Recorder, ctx: context.WithoutCancel(ctx)}
 	r.text = &textOut{rec: r.rec, sink: cfg.Sink, limits: cfg.Limits, tel: cfg.Tel}
 	defer r.text.stop()
@@ -129,7 +130,13 @@ func (r *run) begin(ctx context.Context) (persisted bool, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return false, err
 	}
-	ev := session.Event{Kind: session.KindUserInput, Payload: map[string]any{"origin": "user", "text": r.input}}
+	payload := map[string]any{"origin": "user", "text": r.input}
+	for k, v := range r.InputFields {
+		if payload[k] = v; v == nil {
+			delete(payload, k)
+		}
+	}
+	ev := session.Event{Kind: session.KindUserInput, Payload: payload}
 	if err := r.rec.write(session.Required, ev); err != nil {
 		return false, fmt.Errorf("%w: %v", ErrInputAppend, err)
 	}

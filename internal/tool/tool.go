@@ -20,6 +20,10 @@ type Result struct {
 	Metadata map[string]any
 	Touched  []Touched
 	Changed  []string // canonical paths of files this call changed
+	// Fatal ends the run with this error once the result is recorded. It is for
+	// calls that hold other calls, one of which the user denied; a failure that
+	// the model may go on from is none.
+	Fatal error
 }
 
 // Touched is a path that a call read, listed or changed (tools.md 1.3).
@@ -47,6 +51,9 @@ type Env struct {
 	// ContextUsage tells how full the model's context is, in tokens; nil or not
 	// known where nothing was counted yet.
 	ContextUsage func() (current, limit int, known bool)
+	// Nest is what the runner offers to a call that holds runs of its own: a
+	// *runner.Nest, or nil outside of a run.
+	Nest any
 }
 
 // Tool is one tool. Run never panics on bad input and never ends the run: a
