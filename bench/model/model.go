@@ -3,8 +3,10 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -22,6 +24,7 @@ type Step struct {
 	Hang   bool           // wait for the client to go away
 	Cut    bool           // end the connection without the closing events
 	Wait   time.Duration
+	Raw    []byte // a whole reply as Burst renders it, in one write; the only step of its script
 }
 
 // Server answers request n with script n; the last one repeats.
@@ -33,6 +36,7 @@ type Server struct {
 	mu       sync.Mutex
 	script   [][]Step
 	requests int
+	first    time.Time // when the first text of the latest reply was about to be written
 }
 
 // Start listens on a loopback port.
@@ -67,6 +71,31 @@ func (s *Server) Requests() int {
 	return s.requests
 }
 
+// FirstText is when the first text of the latest reply was about to be sent.
+func (s *Server) FirstText() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.first
+}
+
+func (s *Server) began() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.first = time.Now()
+}
+
+// Burst renders a reply of n pieces of text of about 40 bytes each.
+func Burst(n int) []byte {
+	var b bytes.Buffer
+	out := &stream{w: &b}
+	out.start()
+	for i := range n {
+		out.text(fmt.Sprintf("piece %7d of a reply that goes on.. ", i))
+	}
+	out.end()
+	return b.Bytes()
+}
+
 // Close ends every stream.
 func (s *Server) Close() error {
 	err := s.http.Close()
@@ -94,9 +123,19 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
+	if len(steps) == 1 && steps[0].Raw != nil {
+		s.began()
+		_, _ = w.Write(steps[0].Raw)
+		return
+	}
 	out := &stream{w: w, rc: http.NewResponseController(w), n: n}
-	out.event("response.created", map[string]any{"response": map[string]any{"id": out.id(), "status": "in_progress", "model": "fixture-model"}})
+	out.start()
+	began := false
 	for _, st := range steps {
+		if st.Text != "" && !began {
+			began = true
+			s.began()
+		}
 		switch {
 		case st.Hang:
 			<-r.Context().Done()
@@ -118,8 +157,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 // stream writes one reply as server-sent events.
 type stream struct {
-	w     http.ResponseWriter
-	rc    *http.ResponseController
+	w     io.Writer
+	rc    *http.ResponseController // nil: nothing to flush
 	n     int
 	items []any
 	open  strings.Builder
@@ -136,7 +175,13 @@ func (o *stream) event(kind string, fields map[string]any) {
 		return
 	}
 	fmt.Fprintf(o.w, "event: %s\ndata: %s\n\n", kind, b)
-	_ = o.rc.Flush()
+	if o.rc != nil {
+		_ = o.rc.Flush()
+	}
+}
+
+func (o *stream) start() {
+	o.event("response.created", map[string]any{"response": map[string]any{"id": o.id(), "status": "in_progress", "model": "fixture-model"}})
 }
 
 func (o *stream) text(s string) {

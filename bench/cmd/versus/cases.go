@@ -1,0 +1,125 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"magicode/bench/host"
+	"magicode/bench/model"
+)
+
+// figure is one thing that is measured.
+type figure struct {
+	name, unit string
+	higher     bool    // more is better
+	target     float64 // how many times as good ours has to be; 0: none
+	most       float64 // what ours may take at most; 0: no limit
+}
+
+// measured is a figure's value of one round.
+type measured map[string]float64
+
+// scene is what a case has.
+type scene struct {
+	program string
+	home    host.Home
+	model   *model.Server
+}
+
+// testCase measures some figures with one program.
+type testCase struct {
+	name    string
+	figures []figure
+	run     func(scene) (measured, error)
+}
+
+func cases() []testCase {
+	return []testCase{
+		{"start", []figure{{name: "start", unit: "ms"}, {name: "stop", unit: "ms"}}, start},
+		{"status", []figure{{name: "status", unit: "us"}}, status},
+		{"page", []figure{{name: "open", unit: "ms", target: 8}, {name: "page", unit: "us", target: 300}, {name: "open_rss", unit: "MiB", target: 5}}, pages},
+		{"turn", []figure{{name: "turn", unit: "ms", target: 4}, {name: "first_delta_p99", unit: "ms", most: 5}}, turns},
+		{"tool", []figure{{name: "tool_call", unit: "ms", target: 3}}, tools},
+		{"burst", []figure{{name: "deltas", unit: "/s", higher: true, target: 5}, {name: "burst_cpu", unit: "us/delta", target: 10}}, burst},
+		{"single", []figure{{name: "single_cpu", unit: "us/delta", target: 5}}, single},
+	}
+}
+
+func caseNames() []string {
+	var out []string
+	for _, c := range cases() {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+func pick(only string) ([]testCase, error) {
+	all := cases()
+	if only == "" {
+		return all, nil
+	}
+	var out []testCase
+	for name := range strings.SplitSeq(only, ",") {
+		i := slices.IndexFunc(all, func(c testCase) bool { return c.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("no case %q", name)
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
+}
+
+// with runs a case in a home and with a model of its own.
+func with(program string, c testCase) (m measured, err error) {
+	root, err := os.MkdirTemp("", "magi-code-versus-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
+	srv, err := model.Start()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, srv.Close()) }()
+	home, err := host.NewHome(root, srv.BaseURL())
+	if err != nil {
+		return nil, err
+	}
+	return c.run(scene{program, home, srv})
+}
+
+// child runs f with an initialized child.
+func (s scene) child(f func(*host.Child) error) error {
+	c, err := host.Start(s.program, s.home)
+	if err != nil {
+		return err
+	}
+	err = c.Initialize()
+	if err == nil {
+		err = f(c)
+	}
+	return errors.Join(err, c.Close())
+}
+
+// session runs f with a new session that has had one turn.
+func (s scene) session(f func(*host.Child, string) error) error {
+	return s.child(func(c *host.Child) error {
+		at, err := c.Create()
+		if err != nil {
+			return err
+		}
+		s.model.Load([]model.Step{{Text: "An answer."}})
+		if _, err := c.Turn(at.ID); err != nil {
+			return err
+		}
+		return f(c, at.ID)
+	})
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func microseconds(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

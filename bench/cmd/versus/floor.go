@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"magicode/bench/fixtures"
+	"magicode/internal/jsonscan"
+)
+
+// floorRounds is how often a floor is measured.
+const floorRounds = 15
+
+// floors measures what no program of this kind gets below, on this machine and
+// now: two hops through pipes, copying, checking JSON, and a sync.
+func (t *table) floors() error {
+	pipe, err := pipeFloor()
+	if err != nil {
+		return err
+	}
+	sync, err := syncFloor()
+	if err != nil {
+		return err
+	}
+	data := fixtures.Stored(8 << 20)
+	into := make([]byte, len(data))
+	mibs := float64(len(data)) / (1 << 20)
+	var memory, scan []float64
+	for range floorRounds {
+		from := time.Now()
+		copy(into, data)
+		memory = append(memory, mibs/time.Since(from).Seconds())
+		from = time.Now()
+		for line := range bytes.Lines(data) {
+			if _, err := jsonscan.Parse(line, jsonscan.Options{}); err != nil {
+				return err
+			}
+		}
+		scan = append(scan, mibs/time.Since(from).Seconds())
+	}
+	for _, f := range []struct {
+		name, unit string
+		v          []float64
+	}{{"pipe round trip", "us", pipe}, {"sync", "ms", sync}, {"memory copy", "MiB/s", memory}, {"JSON scan", "MiB/s", scan}} {
+		x := valueOf(f.v)
+		x.Name, x.Unit = f.name, f.unit
+		t.floor = append(t.floor, x)
+	}
+	return nil
+}
+
+// pipeFloor sends 200 bytes to a goroutine that sends them back.
+func pipeFloor() (times []float64, err error) {
+	r1, w1, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	r2, w2, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, r1.Close(), w1.Close())
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		buf := make([]byte, 4096)
+		for {
+			n, err := r1.Read(buf)
+			if err != nil {
+				return
+			}
+			if _, err := w2.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+	}()
+	buf := make([]byte, 4096)
+	for range floorRounds {
+		var round []float64
+		for range 200 {
+			from := time.Now()
+			if _, err := w1.Write(buf[:200]); err != nil {
+				return nil, err
+			}
+			if _, err := r2.Read(buf); err != nil {
+				return nil, err
+			}
+			round = append(round, microseconds(time.Since(from)))
+		}
+		times = append(times, median(round))
+	}
+	err = w1.Close()
+	<-done
+	return times, errors.Join(err, r1.Close(), r2.Close(), w2.Close())
+}
+
+// syncFloor appends a short line and waits for it, where the homes are.
+func syncFloor() (times []float64, err error) {
+	dir, err := os.MkdirTemp("", "magi-code-versus-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	f, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for range floorRounds {
+		from := time.Now()
+		if _, err := f.Write(bytes.Repeat([]byte{'x'}, 400)); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if err := f.Sync(); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		times = append(times, milliseconds(time.Since(from)))
+	}
+	return times, f.Close()
+}

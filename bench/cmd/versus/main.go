@@ -1,0 +1,74 @@
+// Command versus holds two programs that speak the protocol against each other
+// over pipes, in one run and in turns, so that a ratio holds on a machine that
+// does something else as well:
+//
+//	go run ./bench/cmd/versus -ours bin/magi-code -other PATH -rounds 7 -json out.json
+//
+// Each round measures every figure once with each program, and the next round
+// begins with the other one. What is reported is the median, with the interval
+// that holds it with 95 % certainty, and the median of the rounds' ratios.
+// Without -other only ours runs: a workload for a profile. docs/performance.md
+// explains the figures.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	ours := flag.String("ours", "bin/magi-code", "this program")
+	other := flag.String("other", "", "the program to hold it against")
+	rounds := flag.Int("rounds", 5, "how often each figure is taken")
+	only := flag.String("only", "", "comma-separated cases: "+strings.Join(caseNames(), ", "))
+	out := flag.String("json", "", "write the values to this file")
+	flag.Parse()
+	if err := run(*ours, *other, *rounds, *only, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "versus:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ours, other string, rounds int, only, out string) error {
+	var programs []string
+	for _, p := range []string{ours, other} {
+		if p == "" {
+			continue
+		}
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			return err
+		}
+		programs = append(programs, abs)
+	}
+	picked, err := pick(only)
+	if err != nil {
+		return err
+	}
+	t := newTable(len(programs), rounds)
+	for _, c := range picked {
+		for r := range rounds {
+			for i := range programs {
+				at := (i + r) % len(programs)
+				if err := t.take(at, programs[at], c); err != nil {
+					return fmt.Errorf("%s of %s: %w", c.name, programs[at], err)
+				}
+			}
+		}
+	}
+	if err := t.floors(); err != nil {
+		return err
+	}
+	rep := t.report()
+	rep.print(os.Stdout)
+	if out == "" {
+		return nil
+	}
+	b, err := json.MarshalIndent(rep, "", " ")
+	return errors.Join(err, os.WriteFile(out, append(b, '\n'), 0o644))
+}
