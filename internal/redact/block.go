@@ -72,7 +72,7 @@ func dull(s string, i int) bool {
 		b = s[i-1]
 	}
 	if classes[b]&(lower|upper) == 0 {
-		return !beforeSeparator[b]
+		return !beforeSeparator[b] && b != '\\'
 	}
 	h := lastTwo(s[i-2], b)
 	return namePairs[h>>5]>>(h&31)&1 == 0
