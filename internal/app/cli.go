@@ -30,6 +30,8 @@ type cli struct {
 	Ask      askCmd      `cmd:"" help:"Run one turn and print the reply. Starts a child as any host would; status 0 only for completed and durable."`
 	Doctor   doctorCmd   `cmd:"" help:"Check home, permissions, settings, credentials and locks, and say what to do. Changes nothing."`
 	Settings settingsCmd `cmd:"" help:"Show and change settings."`
+	Models   modelsCmd   `cmd:"" help:"List, fetch and select models."`
+	Auth     authCmd     `cmd:"" help:"Show and remove credentials."`
 	Trace    traceCmd    `cmd:"" help:"Explain a telemetry capture: what was stuck, since when, in which phase."`
 	Demo     demoCmd     `cmd:"" help:"Run one full turn through a real child process with an embedded offline model. Needs no key and no network."`
 }
@@ -136,6 +138,12 @@ func (c *cli) dispatch(command string, stdin, stdout, stderr *os.File) int {
 	case "settings":
 		what, _, _ := strings.Cut(rest, " ")
 		return runSettings(c.Settings, what, stdout, stderr)
+	case "models":
+		what, _, _ := strings.Cut(rest, " ")
+		return runModels(c.Models, what, stdout, stderr)
+	case "auth":
+		what, _, _ := strings.Cut(rest, " ")
+		return runAuth(c.Auth, what, stdout, stderr)
 	}
 	fmt.Fprintf(stderr, "magi-code: unknown command %q\n", command)
 	return exitUsage

@@ -16,6 +16,7 @@ import (
 	"magicode/internal/config"
 	"magicode/internal/lease"
 	"magicode/internal/profile"
+	"magicode/internal/provider/claude"
 	"magicode/internal/startup"
 	"magicode/internal/vfs"
 )
@@ -181,6 +182,10 @@ func (d *doctor) provider(p config.Paths, s *config.Settings) {
 		d.say(good, "provider", "%s at %s", id, def.BaseURL)
 		return
 	}
+	if id == claude.ID {
+		d.claude(p)
+		return
+	}
 	store := auth.NewStore(d.fs, p.Auth(), unlocked, time.Now)
 	file, err := store.Read(context.Background())
 	if err != nil {
@@ -192,6 +197,22 @@ func (d *doctor) provider(p config.Paths, s *config.Settings) {
 		return
 	}
 	d.say(good, "provider", "%s has a credential", id)
+}
+
+// claude asks the claude command for its login, as a start does.
+func (d *doctor) claude(p config.Paths) {
+	c := &claude.Command{FS: d.fs, Lookup: d.lookup, Environ: os.Environ(), Home: p.Home}
+	path, found := c.Path()
+	switch {
+	case auth.ClaudeConflict(d.lookup) != "":
+		d.say(bad, "provider", "the variable %s would override the login of the claude command; unset it", auth.ClaudeConflict(d.lookup))
+	case !found:
+		d.say(bad, "provider", "claude-subscription needs the claude command, which is not installed")
+	case !c.Ready(context.Background()):
+		d.say(bad, "provider", "%s is not logged in to a subscription: run 'claude auth login'", path)
+	default:
+		d.say(good, "provider", "claude-subscription through %s", path)
+	}
 }
 
 // locks names lock files of sessions that are in use, or were left behind.

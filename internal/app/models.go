@@ -9,6 +9,7 @@ import (
 	"magicode/internal/httpx"
 	"magicode/internal/provider"
 	"magicode/internal/provider/claude"
+	"magicode/internal/provider/codex"
 	"magicode/internal/provider/exchange"
 	"magicode/internal/provider/factory"
 	"magicode/internal/startup"
@@ -115,7 +116,7 @@ func newFactory(a *agent, snap *startup.Snapshot, m *models) *factory.Factory {
 			key, ok := auth.AnthropicKey(a.lookup, file)
 			return string(key), ok, nil
 		},
-		CodexBaseURL: s.Providers.CodexBaseURL, CodexVerbosity: string(s.Providers.CodexVerbosity), CodexStore: snap.Auth,
+		CodexBaseURL: s.Providers.CodexBaseURL, CodexVerbosity: string(s.Providers.CodexVerbosity), CodexStore: snap.Auth, CodexExchange: (&codex.TokenClient{HTTP: client}).Exchange,
 		Claude: claudeMaker(a, m, client, seconds(s.Providers.SemanticTimeout)),
 	})
 }

@@ -55,8 +55,8 @@ func builtin(id string) bool {
 	return id == "openai-codex" || id == "anthropic" || id == "claude-subscription"
 }
 
-// selection is the model of the start (providers.md 2).
-func selection(m config.Model) provider.Selection {
+// Selected is the model of the start (providers.md 2).
+func Selected(m config.Model) provider.Selection {
 	s := provider.Selection{Provider: "openai-codex", Level: provider.Level(m.Level)}
 	if m.Provider != nil {
 		s.Provider = *m.Provider
@@ -80,7 +80,8 @@ func DefaultModel(id string) string {
 	return "gpt-5.5"
 }
 
-func customProviders(defs map[string]config.Custom, lookup auth.Lookup) map[string]CustomProvider {
+// Customs joins the custom providers with the keys that are there now.
+func Customs(defs map[string]config.Custom, lookup auth.Lookup) map[string]CustomProvider {
 	out := make(map[string]CustomProvider, len(defs))
 	for id, def := range defs {
 		key, ok := auth.CustomKey(lookup, def.KeyVariable)

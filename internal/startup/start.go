@@ -109,8 +109,8 @@ func (s *starter) settings(ctx context.Context) error {
 		return s.configuration(ctx, StageSettings, err)
 	}
 	s.snap.Settings, s.snap.MCP, s.snap.IgnoredSettings = l.Settings, l.MCP, l.Ignored
-	s.snap.Selection = selection(l.Settings.Agent.Model)
-	s.snap.Custom = customProviders(l.Settings.Providers.Custom, s.env.Lookup)
+	s.snap.Selection = Selected(l.Settings.Agent.Model)
+	s.snap.Custom = Customs(l.Settings.Providers.Custom, s.env.Lookup)
 	return nil
 }
 

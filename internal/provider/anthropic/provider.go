@@ -67,9 +67,22 @@ func (p *Provider) Stream(ctx context.Context, req provider.Request, emit func(p
 func (p *Provider) header() http.Header {
 	h := make(http.Header, 8)
 	h.Set("Accept", "text/event-stream")
-	h.Set("Anthropic-Version", apiVersion)
 	h.Set("Content-Type", "application/json")
 	h.Set("User-Agent", p.config.UserAgent)
-	h.Set("X-Api-Key", p.config.Key)
+	SetCredential(h, p.config.Key)
 	return h
+}
+
+// SetCredential adds what every request of this API carries.
+func SetCredential(h http.Header, key string) {
+	h.Set("Anthropic-Version", apiVersion)
+	h.Set("X-Api-Key", key)
+}
+
+// ListURL is where the API lists its models; base is "" for DefaultBaseURL.
+func ListURL(base string) string {
+	if base == "" {
+		base = DefaultBaseURL
+	}
+	return strings.TrimRight(base, "/") + "/v1/models?limit=1000"
 }

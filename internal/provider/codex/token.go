@@ -151,3 +151,29 @@ func AccountID(jwt string) string {
 	}
 	return ""
 }
+
+// ListURL is where the service lists its models; base is "" for DefaultBaseURL.
+func ListURL(base string) string {
+	if base == "" {
+		base = DefaultBaseURL
+	}
+	return strings.TrimRight(base, "/") + "/models?client_version=" + listVersion
+}
+
+// listVersion is the newest client whose models we can use (extensions.md 10).
+const listVersion = "0.162.0"
+
+// ListHeader is what the service wants to list its models. It renews a stale
+// login first, as New does.
+func ListHeader(ctx context.Context, c Config) (http.Header, error) {
+	p := &Provider{config: c}
+	if err := p.renew(ctx, false); err != nil {
+		return nil, err
+	}
+	h := make(http.Header, 4)
+	h.Set("Authorization", "Bearer "+string(p.login.Access))
+	h.Set("Chatgpt-Account-Id", accountOfRecord(p.login))
+	h.Set("Originator", originator)
+	h.Set("User-Agent", userAgent)
+	return h, nil
+}
