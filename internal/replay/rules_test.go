@@ -117,12 +117,13 @@ func TestReplay(t *testing.T) {
 		"an unpaired call is dropped": {[]rec{user("hi"), call("c1"), call("c2"), result("c1", "out"), output("x")}, []string{"user: hi", called, answered, "assistant: x"}},
 
 		// The text of a segment and what replaces it.
-		"text around an item":        {[]rec{user("hi"), chunk("one "), {session.KindProviderResponseItem, `{"item":{"type":"reasoning"}}`}, chunk("two"), output("one two")}, []string{"user: hi", "assistant: one ", "assistant: two"}},
-		"a broken reply, cumulative": {[]rec{user("hi"), chunk("first half of it "), diagnostic("goes on"), chunk("second half"), output("first half of it second half")}, []string{"user: hi", "assistant: first half of it ", "assistant: second half"}},
-		"a broken reply, apart":      {[]rec{user("hi"), chunk("first half of it "), diagnostic("goes on"), chunk("second half"), output("second half")}, []string{"user: hi", "assistant: first half of it ", "assistant: second half"}},
-		"cumulative over a tool":     {[]rec{user("hi"), chunk("one "), call("c1"), result("c1", "out"), chunk("two"), output("one \n\ntwo")}, []string{"user: hi", "assistant: one ", called, answered, "assistant: two"}},
-		"the same words again":       {[]rec{user("hi"), chunk("Done."), call("c1"), result("c1", "out"), chunk("Done."), output("Done.")}, []string{"user: hi", "assistant: Done.", called, answered, "assistant: Done."}},
-		"a blank chunk":              {[]rec{user("hi"), chunk(" \n"), call("c1"), result("c1", "out"), output("x")}, []string{"user: hi", called, answered, "assistant: x"}},
+		"text around an item":         {[]rec{user("hi"), chunk("one "), {session.KindProviderResponseItem, `{"item":{"type":"reasoning"}}`}, chunk("two"), output("one two")}, []string{"user: hi", "assistant: one ", "assistant: two"}},
+		"a broken reply, cumulative":  {[]rec{user("hi"), chunk("first half of it "), diagnostic("goes on"), chunk("second half"), output("first half of it second half")}, []string{"user: hi", "assistant: first half of it ", "assistant: second half"}},
+		"a broken reply, apart":       {[]rec{user("hi"), chunk("first half of it "), diagnostic("goes on"), chunk("second half"), output("second half")}, []string{"user: hi", "assistant: first half of it ", "assistant: second half"}},
+		"cumulative over a tool":      {[]rec{user("hi"), chunk("one "), call("c1"), result("c1", "out"), chunk("two"), output("one \n\ntwo")}, []string{"user: hi", "assistant: one ", called, answered, "assistant: two"}},
+		"the same words again":        {[]rec{user("hi"), chunk("Done."), call("c1"), result("c1", "out"), chunk("Done."), output("Done.")}, []string{"user: hi", "assistant: Done.", called, answered, "assistant: Done."}},
+		"the same words after a hint": {[]rec{user("hi"), chunk("Done."), {session.KindProviderContextItem, `{"role":"user","content":"H"}`}, chunk("Done."), output("Done.")}, []string{"user: hi", "assistant: Done.", "user: H", "assistant: Done."}},
+		"a blank chunk":               {[]rec{user("hi"), chunk(" \n"), call("c1"), result("c1", "out"), output("x")}, []string{"user: hi", called, answered, "assistant: x"}},
 
 		// Automatic prompts and steering.
 		"recovery goes on":          {[]rec{user("hi"), chunk("I will."), auto("dangling_tool_intent", "Call it."), chunk("ok"), output("ok")}, []string{"user: hi", "assistant: I will.", "user: Call it.", "assistant: ok"}},
@@ -130,6 +131,9 @@ func TestReplay(t *testing.T) {
 		"steering goes on":          {[]rec{user("hi"), call("c1"), result("c1", "out"), user(steeringHeader + "\nfaster"), output("x")}, []string{"user: hi", called, answered, "user: " + steeringHeader + "\nfaster", "assistant: x"}},
 		"steering without activity": {[]rec{user("hi"), user(steeringHeader + "\nfaster"), output("x")}, []string{"user: hi", "user: " + steeringHeader + "\nfaster", "assistant: x"}},
 		"steering after a failure":  {[]rec{user("hi"), chunk("half"), status("failed", "half"), user(steeringHeader + "\nfaster"), output("x")}, []string{"user: hi", "assistant: half", "user: " + steeringHeader + "\nfaster", "assistant: x"}},
+
+		"steering after an older failure": {[]rec{user("hi"), chunk("half"), diagnostic("provider stream ended"), user(steeringHeader + "\nfaster"), output("x")},
+			[]string{"user: [A turn ended with a failure of the model's provider (stream ended). What is recorded of it:]\nuser: hi\nassistant: half", "user: " + steeringHeader + "\nfaster", "assistant: x"}},
 
 		// Stopped turns.
 		"cancelled":                      {[]rec{user("hi"), chunk("half "), status("cancelled", "half ")}, []string{"user: hi", "assistant: half "}},
@@ -299,6 +303,10 @@ func TestNoteBounds(t *testing.T) {
 	one := fold(user("hi"), rec{session.KindToolCall, fmt.Sprintf(`{"id":"c","name":"bash","arguments":{"a":%q}}`, big)}, status("failed", "")).Items()[1].Text
 	if n := len([]rune(one)); n < maxFieldChars || n > maxFieldChars+200 {
 		t.Errorf("a field of %d characters", n)
+	}
+	huge := fold(user("hi"), call("c"), result("c", "RESULT"), chunk(strings.Repeat("x", maxInterruptedChars)), diagnostic("provider stream ended")).Items()
+	if len(huge) != 1 || strings.Contains(huge[0].Text, "RESULT") || !strings.Contains(huge[0].Text, "call of bash") {
+		t.Errorf("%d items, %.300s", len(huge), huge[0].Text)
 	}
 	older := fold(user("hi"), call("c"), result("c", big), diagnostic("provider stream ended")).Items()
 	if n := len([]rune(older[0].Text)); len(older) != 1 || n < maxNoteOutputChars || n > maxNoteOutputChars+300 {

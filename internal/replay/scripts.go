@@ -28,10 +28,7 @@ type inner struct {
 }
 
 // injected is a context that nested calls produced.
-type injected struct {
-	id, content string
-	at          int
-}
+type injected struct{ id, content string }
 
 func (s *scripts) of(parent string) *batch {
 	for _, b := range s.batches {

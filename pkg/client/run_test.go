@@ -65,6 +65,7 @@ func TestReconciliation(t *testing.T) {
 	}{
 		"deltas":                        {[]Event{persisted, delta("a", 0, "he"), delta("a", 1, "llo")}, `a "hello"`},
 		"a missing delta":               {[]Event{persisted, delta("a", 0, "he"), delta("a", 2, "o")}, `a "heo" gap`},
+		"still missing later":           {[]Event{persisted, delta("a", 0, "he"), delta("a", 2, "l"), delta("a", 3, "o")}, `a "helo" gap`},
 		"the first delta missing":       {[]Event{persisted, delta("a", 3, "o")}, `a "o" gap`},
 		"replaced":                      {[]Event{persisted, delta("a", 0, "he"), delta("a", 2, "o"), whole("a", "hello", true)}, `a "hello" complete partial`},
 		"not appended":                  {[]Event{persisted, whole("a", "one", true), whole("a", "one two", false)}, `a "one two" complete`},
