@@ -377,3 +377,9 @@ const (
 	nameChatOutput   = "gen_ai.client.inference.operation.output_tokens"
 	nameToolDuration = "gen_ai.execute_tool.duration"
 )
+
+// String is the attribute's name, for readers of captures.
+func (k IntKey) String() string { return intKeys[k] }
+
+// String is the attribute's name, for readers of captures.
+func (k EnumKey) String() string { return enumKeys[k] }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"magicode/telemetry"
 )
 
 // Analysis is what a capture says. It is also the form of --json.
@@ -150,7 +152,7 @@ func (a *Analysis) open(c *Capture) {
 
 // phase is how far a span had come, if it says.
 func phase(attributes map[string]any) string {
-	for _, key := range []string{"magi.mcp.step", "magi.mcp.phase", "magi.attempt.phase", "magi.worker", "magi.mcp.server", "gen_ai.tool.name"} {
+	for _, key := range []string{"magi.mcp.step", "magi.mcp.phase", "magi.attempt.phase", "magi.worker", "magi.mcp.server", telemetry.KeyTool.String()} {
 		if s := text(attributes, key); s != "" {
 			return s
 		}

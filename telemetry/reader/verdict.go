@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"magicode/telemetry"
 )
 
 // Bounds of the verdicts (telemetry.md 11.3), in milliseconds.
@@ -163,7 +165,7 @@ func (a *Analysis) slowness(c *Capture) {
 		case s.Name == "magi.history.project":
 			projections = append(projections, took)
 		case strings.HasPrefix(s.Name, "chat"):
-			if n, ok := s.Attributes["gen_ai.response.time_to_first_chunk"].(int64); ok {
+			if n, ok := s.Attributes[telemetry.KeyFirstChunkMS.String()].(int64); ok {
 				chunks = append(chunks, float64(n))
 			}
 		}
