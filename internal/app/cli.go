@@ -32,6 +32,7 @@ type cli struct {
 	Settings settingsCmd `cmd:"" help:"Show and change settings."`
 	Models   modelsCmd   `cmd:"" help:"List, fetch and select models."`
 	Auth     authCmd     `cmd:"" help:"Show and remove credentials."`
+	MCP      mcpCmd      `cmd:"" name:"mcp" help:"List, test, approve and log in to MCP servers."`
 	Trace    traceCmd    `cmd:"" help:"Explain a telemetry capture: what was stuck, since when, in which phase."`
 	Demo     demoCmd     `cmd:"" help:"Run one full turn through a real child process with an embedded offline model. Needs no key and no network."`
 }
@@ -135,6 +136,9 @@ func (c *cli) dispatch(command string, stdin, stdout, stderr *os.File) int {
 		return runAsk(c.Ask, stdin, stdout, stderr)
 	case "doctor":
 		return runDoctor(stdout)
+	case "mcp":
+		what, _, _ := strings.Cut(rest, " ")
+		return runMCP(c.MCP, what, stdout, stderr)
 	case "settings":
 		what, _, _ := strings.Cut(rest, " ")
 		return runSettings(c.Settings, what, stdout, stderr)

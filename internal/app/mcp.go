@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"time"
 
 	"magicode/internal/config"
 	"magicode/internal/httpx"
 	"magicode/internal/mcp"
+	"magicode/internal/mcp/oauth"
 	"magicode/internal/tool"
 )
 
@@ -21,16 +23,35 @@ type mcpServers struct {
 
 // connectServers implements startup.Env.Connect.
 func (a *agent) connectServers(ctx context.Context, servers []config.MCPServer) (io.Closer, error) {
+	store, err := a.logins()
+	if err != nil {
+		return nil, err
+	}
 	// An answer's headers may come as late as the answer: only the definition's
 	// own timeout, 300 s at most, bounds a request.
 	client := httpx.New(httpx.Options{Environ: a.environ, HeaderTimeout: maxServerTimeout})
 	m, err := mcp.Connect(ctx, mcp.Options{
-		Lookup: a.lookup, Dir: a.cwd, Version: version, HTTP: client, Tel: a.tel,
+		Lookup: a.lookup, Dir: a.cwd, Version: version, HTTP: client, Auth: authorizer(store, client), Tel: a.tel,
 	}, servers)
 	if err != nil {
 		return nil, errors.Join(err, client.Close())
 	}
 	return &mcpServers{Manager: m, http: client}, nil
+}
+
+// logins are the stored ones of MCP servers.
+func (a *agent) logins() (*oauth.Store, error) {
+	paths, _, err := config.ResolveRoot(config.Env{FS: a.fs, Lookup: a.lookup, CWD: a.cwd, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: passwordHome})
+	if err != nil {
+		return nil, err
+	}
+	return &oauth.Store{FS: a.fs, Dir: tokenDir(paths), Lock: func(ctx context.Context, target string, wait time.Duration) (func() error, error) {
+		l, err := a.leases.Acquire(ctx, target, wait)
+		if err != nil {
+			return nil, err
+		}
+		return l.Release, nil
+	}}, nil
 }
 
 // maxServerTimeout is the longest timeout of a definition (storage.md 4.1).

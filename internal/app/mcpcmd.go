@@ -1,0 +1,333 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"magicode/internal/auth"
+	"magicode/internal/config"
+	"magicode/internal/httpx"
+	"magicode/internal/mcp"
+	"magicode/internal/mcp/oauth"
+	"magicode/internal/proc"
+	"magicode/internal/redact"
+)
+
+// mcpCmd is the care for MCP servers.
+type mcpCmd struct {
+	List struct{} `cmd:"" help:"List the servers that are defined here: which would be started, and why the others are not."`
+	Test struct {
+		Name string `arg:"" optional:"" help:"Only this server."`
+	} `cmd:"" help:"Connect approved servers as a start would, tell how far each came, and end them again. Status 1 if one failed."`
+	Approve struct {
+		Name string `arg:""`
+	} `cmd:"" help:"Approve the definition that counts in this folder, so that every start runs it."`
+	Revoke struct {
+		Name string `arg:""`
+	} `cmd:"" help:"Take an approval back."`
+	Login  mcpLoginCmd `cmd:"" help:"Log in to a server with OAuth: opens a browser and waits for it to come back."`
+	Logout struct {
+		Name string `arg:""`
+	} `cmd:"" help:"Forget the stored login of a server."`
+}
+
+type mcpLoginCmd struct {
+	Name      string        `arg:""`
+	Scope     []string      `help:"Ask for this scope as well. May be repeated."`
+	Port      int           `help:"Port of the loopback callback; any free one without it."`
+	NoBrowser bool          `help:"Only print the address."`
+	Wait      time.Duration `help:"How long to wait for the browser." default:"5m"`
+}
+
+// Errors that name a usage problem: status 2.
+var (
+	errNoSuchServer = errors.New("no such server is defined here; see 'magi-code mcp list'")
+	errNoOAuth      = errors.New("the server's definition has no oauth, so there is nothing to log in to")
+)
+
+// mcpTool is what the commands work on.
+type mcpTool struct {
+	out    io.Writer
+	env    config.Env
+	loaded *config.Loaded
+	http   *httpx.Client
+}
+
+func runMCP(c mcpCmd, what string, stdout, stderr *os.File) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	err := doMCP(ctx, c, what, stdout)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errTestFailed):
+		return exitError
+	}
+	fmt.Fprintf(stderr, "magi-code: %v\n", err)
+	if errors.Is(err, errNoSuchServer) || errors.Is(err, errNoOAuth) {
+		return exitUsage
+	}
+	return exitError
+}
+
+func doMCP(ctx context.Context, c mcpCmd, what string, stdout *os.File) (err error) {
+	env, err := settingsEnv()
+	if err != nil {
+		return err
+	}
+	t := &mcpTool{out: stdout, env: env, http: httpx.New(httpx.Options{Environ: os.Environ(), HeaderTimeout: maxServerTimeout})}
+	defer t.http.Close()
+	switch what {
+	case "approve":
+		return t.approve(ctx, c.Approve.Name, true)
+	case "revoke":
+		return t.approve(ctx, c.Revoke.Name, false)
+	}
+	if t.loaded, err = config.Load(ctx, env); err != nil {
+		return err
+	}
+	switch what {
+	case "test":
+		return t.test(ctx, c.Test.Name)
+	case "login":
+		return t.login(ctx, c.Login)
+	case "logout":
+		return t.logout(ctx, c.Logout.Name)
+	}
+	return t.list()
+}
+
+func (t *mcpTool) store() *oauth.Store {
+	return &oauth.Store{FS: t.env.FS, Dir: tokenDir(t.loaded.Paths), Lock: auth.Acquire(t.env.Lock)}
+}
+
+// tokenDir is where logins of MCP servers are (storage.md 4.4).
+func tokenDir(p config.Paths) string { return filepath.Join(p.Root, "mcp-tokens") }
+
+// find returns a server that would be started.
+func (t *mcpTool) find(name string) (config.MCPServer, error) {
+	for _, s := range t.loaded.MCP.Servers {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	for _, h := range t.loaded.MCP.Held {
+		if h.Name == name {
+			return config.MCPServer{}, fmt.Errorf("server %s is not approved (%s): run 'magi-code mcp approve %s'", name, h.Why, name)
+		}
+	}
+	return config.MCPServer{}, fmt.Errorf("%s: %w", name, errNoSuchServer)
+}
+
+func (t *mcpTool) list() error {
+	m := t.loaded.MCP
+	if len(m.Servers)+len(m.Held) == 0 {
+		fmt.Fprintln(t.out, "no MCP servers are defined here")
+	}
+	for _, s := range m.Servers {
+		approval := "approved"
+		if s.Bound {
+			approval = "approved as it stands"
+		}
+		fmt.Fprintf(t.out, "%s  %s  %s\n    %s\n", s.Name, approval, t.address(s), s.Source)
+	}
+	for _, h := range m.Held {
+		fmt.Fprintf(t.out, "%s  not started: %s\n    %s\n", h.Name, h.Why, h.Source)
+	}
+	return nil
+}
+
+// address tells what a server is, without values that may be secrets.
+func (t *mcpTool) address(s config.MCPServer) string {
+	if s.HTTP == nil {
+		return "stdio " + redact.Display(strings.Join(append([]string{s.Stdio.Command}, s.Stdio.Args...), " "))
+	}
+	text := "http " + mcp.ShownURL(s.HTTP.URL)
+	if s.HTTP.OAuth != nil {
+		text += ", " + t.loginState(s)
+	}
+	return text
+}
+
+func (t *mcpTool) loginState(s config.MCPServer) string {
+	r, err := t.store().Read(s.Name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "not logged in"
+	case err != nil:
+		return "the login cannot be read"
+	case r.ServerURL != s.HTTP.URL:
+		return "logged in at another URL"
+	case r.RefreshToken == nil && r.ExpiresAt != nil && *r.ExpiresAt <= time.Now().Unix():
+		return "the login has expired"
+	}
+	return "logged in"
+}
+
+var errTestFailed = errors.New("a server failed")
+
+// test connects servers one after the other and tells about each.
+func (t *mcpTool) test(ctx context.Context, name string) error {
+	servers := t.loaded.MCP.Servers
+	if name != "" {
+		s, err := t.find(name)
+		if err != nil {
+			return err
+		}
+		servers = []config.MCPServer{s}
+	}
+	if len(servers) == 0 {
+		fmt.Fprintln(t.out, "no approved MCP server is defined here")
+	}
+	var failed error
+	for _, s := range servers {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		r := mcp.Probe(ctx, mcp.Options{
+			Lookup: t.env.Lookup, Dir: t.env.CWD, Version: version, HTTP: t.http,
+			Auth: authorizer(t.store(), t.http),
+		}, s)
+		t.tell(s.Name, r)
+		if r.Err != nil {
+			failed = errTestFailed
+		}
+	}
+	return failed
+}
+
+// authorizer gives the stored logins to connections.
+func authorizer(store *oauth.Store, client *httpx.Client) func(config.MCPServer) mcp.Authorizer {
+	return func(s config.MCPServer) mcp.Authorizer { return oauth.NewTokens(store, s, client, time.Now) }
+}
+
+func (t *mcpTool) tell(name string, r mcp.Report) {
+	fmt.Fprintf(t.out, "%s\n", name)
+	for i, s := range r.Steps {
+		if i+1 < len(r.Steps) {
+			fmt.Fprintf(t.out, "    ok    %-10s %v\n", s.Phase, r.Steps[i+1].At.Sub(s.At).Round(time.Millisecond))
+		}
+	}
+	var e *mcp.Error
+	switch {
+	case r.Err == nil:
+		fmt.Fprintf(t.out, "    ok    %d tools in %v, MCP %s; ended in %v\n", len(r.Tools), r.Took.Round(time.Millisecond), r.Protocol, r.Stopped.Round(time.Millisecond))
+		for _, tool := range r.Tools {
+			fmt.Fprintf(t.out, "          %s\n", tool)
+		}
+	case errors.As(r.Err, &e):
+		fmt.Fprintf(t.out, "    FAIL  %-10s %s\n", e.Phase, e.Reason)
+		if errors.Is(e, mcp.ErrLoginNeeded) {
+			fmt.Fprintf(t.out, "          run: magi-code mcp login %s\n", name)
+		}
+		for line := range strings.Lines(e.Stderr) {
+			fmt.Fprintf(t.out, "          stderr: %s\n", strings.TrimRight(line, "\n"))
+		}
+	default:
+		fmt.Fprintf(t.out, "    FAIL  %v\n", r.Err)
+	}
+}
+
+func (t *mcpTool) approve(ctx context.Context, name string, approve bool) error {
+	p, _, err := config.Prepare(t.env)
+	if err != nil {
+		return err
+	}
+	source, err := config.SetMCPApproval(ctx, t.env, p, name, approve)
+	if errors.Is(err, config.ErrNoServer) {
+		return fmt.Errorf("%s: %w", name, errNoSuchServer)
+	}
+	if err != nil {
+		return err
+	}
+	word := "approved"
+	if !approve {
+		word = "revoked"
+	}
+	fmt.Fprintf(t.out, "%s: %s of %s\n", word, name, source)
+	return nil
+}
+
+func (t *mcpTool) logout(ctx context.Context, name string) error {
+	if !isServerName(t.loaded.MCP, name) {
+		return fmt.Errorf("%s: %w", name, errNoSuchServer)
+	}
+	removed, err := t.store().Remove(ctx, name)
+	if err != nil {
+		return err
+	}
+	if removed {
+		fmt.Fprintf(t.out, "the login of %s is forgotten here; the authorization server still knows it\n", name)
+	} else {
+		fmt.Fprintf(t.out, "%s was not logged in\n", name)
+	}
+	return nil
+}
+
+// isServerName keeps the name of a file inside its folder: only defined names,
+// whose grammar has no separators, count.
+func isServerName(m config.MCP, name string) bool {
+	return slices.ContainsFunc(m.Servers, func(s config.MCPServer) bool { return s.Name == name }) ||
+		slices.ContainsFunc(m.Held, func(h config.HeldServer) bool { return h.Name == name })
+}
+
+func (t *mcpTool) login(ctx context.Context, c mcpLoginCmd) error {
+	s, err := t.find(c.Name)
+	if err != nil {
+		return err
+	}
+	if s.HTTP == nil || s.HTTP.OAuth == nil {
+		return fmt.Errorf("%s: %w", c.Name, errNoOAuth)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Wait, errors.New("nobody came back from the browser in time"))
+	defer cancel()
+	phase := oauth.PhaseDiscovery
+	l := &oauth.Login{
+		Server: s, RT: t.http, Now: time.Now, Scopes: c.Scope, Port: c.Port, Phase: func(p string) { phase = p },
+		Visit: func(url string) error { return t.visit(ctx, url, !c.NoBrowser) },
+	}
+	if r, err := t.store().Read(s.Name); err == nil && r.ServerURL == s.HTTP.URL {
+		l.Earlier = &r
+	}
+	r, err := l.Run(ctx)
+	if err != nil {
+		return fmt.Errorf("login to %s: %s: %w", s.Name, phase, err)
+	}
+	if err := t.store().Put(ctx, s.Name, r); err != nil {
+		return fmt.Errorf("store the login: %w", err)
+	}
+	fmt.Fprintf(t.out, "logged in to %s", s.Name)
+	if len(r.GrantedScopes) > 0 {
+		fmt.Fprintf(t.out, " for: %s", redact.Display(strings.Join(r.GrantedScopes, " ")))
+	}
+	fmt.Fprintln(t.out)
+	return nil
+}
+
+// openers start a browser with an address.
+var openers = map[string]string{"darwin": "open", "linux": "xdg-open"}
+
+// visit prints the address, and tries to open it.
+func (t *mcpTool) visit(ctx context.Context, url string, open bool) error {
+	fmt.Fprintf(t.out, "Open this address to log in:\n\n%s\n\n", url)
+	if !open {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if program := openers[runtime.GOOS]; program != "" {
+		_, _ = proc.Run(ctx, proc.Spec{Path: program, Args: []string{url}}) // the address is printed anyway
+	}
+	return nil
+}
