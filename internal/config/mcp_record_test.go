@@ -25,7 +25,9 @@ func TestSetMCPApproval(t *testing.T) {
 		env := Env{FS: vfs.OS(), CWD: cwd, UID: os.Geteuid(), Lookup: func(n string) (string, bool) {
 			v, ok := map[string]string{"MC_HOME": root, "HOME": root}[n]
 			return v, ok
-		}, Lock: func(context.Context, string, time.Duration) (func() error, error) { return func() error { return nil }, nil }}
+		}, Lock: func(context.Context, string, time.Duration) (func() error, error) {
+			return func() error { return nil }, nil
+		}}
 		load := func() MCP {
 			t.Helper()
 			l, err := Load(context.Background(), env)
