@@ -165,12 +165,27 @@ func (s *slowInstruments) countSpan(o *openSpan) {
 	case o.failed:
 		l = l.withCode(o.code)
 	}
-	s.observe(m, l, o.end.Sub(o.start).Seconds())
+	value := o.end.Sub(o.counted()).Seconds()
+	if len(slowInfos[m].bounds) == 0 {
+		value = 1 // it is counted, not timed
+	}
+	s.observe(m, l, value)
 	for _, v := range o.ints[:o.nInts] {
 		if m, scale, ok := intMetric(o.kind, v.key); ok {
 			s.observe(m, intLabels(o), float64(v.value)*scale)
 		}
 	}
+}
+
+// counted is where the metric of a span begins: that of an approval when the
+// question was queued for the host, everything else with the span.
+func (o *openSpan) counted() time.Time {
+	for _, e := range o.events {
+		if e.name == EventRequestedQueued {
+			return e.at
+		}
+	}
+	return o.start
 }
 
 // intLabels: sizes and token counts are split by the kind's words, but not by

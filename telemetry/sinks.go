@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,10 +164,13 @@ func (j *journal) metrics(p *peaks) []point.Metric {
 	one := func(name, unit string, t point.Type, v float64) point.Metric {
 		return point.Metric{Name: name, Unit: unit, Type: t, Points: []point.Point{{Value: v}}}
 	}
-	running := 0.0
+	running, asking := 0.0, 0.0
 	for _, o := range c.openSpans() {
-		if o.kind == SpanRun {
+		switch o.kind {
+		case SpanRun:
 			running++
+		case SpanApprovalWait:
+			asking++
 		}
 	}
 	drops := point.Metric{Name: keyDropped, Unit: "{item}", Type: point.Counter}
@@ -175,9 +179,10 @@ func (j *journal) metrics(p *peaks) []point.Metric {
 			Labels: []point.Label{{Key: keyDrop, Value: dropTexts[why]}}})
 	}
 	out = append(out, drops, one("magi.request.ids", "{id}", point.Gauge, float64(c.requests.Load())),
-		one("magi.runs.active", "{run}", point.Gauge, running))
+		one("magi.runs.active", "{run}", point.Gauge, running),
+		one("magi.approvals.pending", "{approval}", point.Gauge, asking))
 	if j.file.on() {
-		out = append(out, one("magi.telemetry.file.size", "By", point.Gauge, float64(j.file.capture.Size())))
+		out = append(out, one(nameFileSize, "By", point.Gauge, float64(j.file.capture.Size())))
 	}
 	return append(out, runtimeMetrics(c.began)...)
 }
@@ -185,10 +190,22 @@ func (j *journal) metrics(p *peaks) []point.Metric {
 // writeMetrics writes what was counted since the last time.
 func (j *journal) writeMetrics(now time.Time) {
 	current := j.metrics(&j.file.peaks)
-	line := j.encoder.AppendMetrics(nil, difference(j.counted, current), j.core.clock(j.countedAt), j.core.clock(now))
+	changes := difference(j.counted, current)
+	if !slices.ContainsFunc(changes, ofTheChild) {
+		return // an idle child writes nothing: what changes by itself waits
+	}
+	line := j.encoder.AppendMetrics(nil, changes, j.core.clock(j.countedAt), j.core.clock(now))
 	j.counted, j.countedAt = current, now
 	j.file.write(j, capture.Metrics, line)
 }
+
+// ofTheChild tells what a child did from what its runtime and its files do anyway.
+func ofTheChild(m point.Metric) bool {
+	return !strings.HasPrefix(m.Name, "go.") && !strings.HasPrefix(m.Name, "process.") && m.Name != nameFileSize
+}
+
+// nameFileSize is the metric of the capture's own size.
+const nameFileSize = "magi.telemetry.file.size"
 
 // writeProm replaces the text file. up is false in the last one.
 func (j *journal) writeProm(up bool) {

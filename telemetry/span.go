@@ -250,7 +250,7 @@ func (o *openSpan) finish(now time.Time, cut bool) {
 	o.mu.Unlock()
 	o.core.leave(o)
 	o.totals()
-	if (!cut || o.kind >= SpanCleanup) && (!held || o.kind == SpanSessionAppend) {
+	if (!cut || o.kind >= SpanCleanup) && (!held || o.kind == SpanSessionAppend || now.Sub(o.start) > heldFor(o.kind)) {
 		o.core.slow.countSpan(o)
 	}
 	switch {

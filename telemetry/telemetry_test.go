@@ -9,11 +9,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"magicode/pkg/localagent"
+	"magicode/telemetry/point"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -438,4 +440,58 @@ func TestTraceParent(t *testing.T) {
 			t.Errorf("%q: %v", value, got)
 		}
 	}
+}
+
+// TestIdleChildWritesNothing into its metrics file.
+func TestIdleChildWritesNothing(t *testing.T) {
+	tel, dir := started(t)
+	if text := stop(t, tel, dir)["metrics"]; text != "" {
+		t.Errorf("an idle child counted %s", text)
+	}
+}
+
+// TestApprovalCountsFromItsAnnouncement: waiting for a place in the queue is not the user's time.
+func TestApprovalCountsFromItsAnnouncement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCore(nil, time.Now())
+		s := Span{c.begin(SpanApprovalWait, nil, time.Now())}
+		s.Str(KeyApprovalOutcome, WordOf("allow"))
+		time.Sleep(time.Minute)
+		s.Event(EventRequestedQueued)
+		time.Sleep(3 * time.Second)
+		s.End()
+		for _, m := range c.slow.metrics() {
+			if m.Name == "magi.approval.wait.duration" && (m.Points[0].Sum != 3 || len(m.Points[0].Labels) != 1 || m.Points[0].Labels[0].Value != "allow") {
+				t.Errorf("%+v", m.Points)
+			}
+		}
+	})
+}
+
+// TestDurationMetrics: each kind's metric has the time that its span took.
+func TestDurationMetrics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for k := range kindCount {
+			m, _, _, ok := spanMetric(k)
+			if !ok {
+				continue
+			}
+			c := newCore(nil, time.Now())
+			s := Span{c.begin(k, nil, time.Now())}
+			time.Sleep(50 * time.Millisecond)
+			s.End()
+			found := false
+			for _, got := range c.slow.metrics() {
+				if got.Name == slowInfos[m].name && got.Type == point.Histogram && len(got.Points) == 1 && got.Points[0].Sum == 0.05 && got.Points[0].Count == 1 {
+					found = true
+				}
+				if got.Name == slowInfos[m].name && got.Type == point.Counter && got.Points[0].Value == 1 {
+					found = true
+				}
+			}
+			if !found {
+				t.Errorf("%s is not counted", kinds[k].name)
+			}
+		}
+	})
 }

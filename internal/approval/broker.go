@@ -68,6 +68,12 @@ func NewBroker(announce Announce, newID func() string, expiry time.Duration) *Br
 // does not count against the expiry. The error is the context's cause or the
 // announcement's; both mean denied.
 func (b *Broker) Ask(ctx context.Context, summary string) (Answer, error) {
+	select {
+	case <-b.turn:
+		defer func() { b.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return Denied, context.Cause(ctx)
+	}
 	ctx, span := b.Tel.Begin(ctx, telemetry.SpanApprovalWait)
 	defer span.End()
 	answer, err := b.ask(ctx, summary, span)
@@ -92,13 +98,8 @@ func outcomeWord(ctx context.Context, a Answer, err error) string {
 	return "deny"
 }
 
+// ask puts the one question that may be open.
 func (b *Broker) ask(ctx context.Context, summary string, span telemetry.Span) (Answer, error) {
-	select {
-	case <-b.turn:
-		defer func() { b.turn <- struct{}{} }()
-	case <-ctx.Done():
-		return Denied, context.Cause(ctx)
-	}
 	if err := context.Cause(ctx); err != nil {
 		return Denied, err
 	}
