@@ -61,14 +61,38 @@ fuzz: ## run every fuzz target for FUZZTIME (60s)
 	  done; \
 	done
 
+BENCH_COUNT ?= 5
 .PHONY: bench
-bench: ## all benchmarks, five rounds, into bench/out/bench.txt
+bench: ## all benchmarks, BENCH_COUNT (5) rounds, into bench/out/bench.txt, with a table
 	@mkdir -p bench/out
-	go test -run '^$$' -bench . -benchmem -count 5 ./bench/... | tee bench/out/bench.txt
+	set -o pipefail; go test -run '^$$' -bench . -benchmem -count $(BENCH_COUNT) -timeout 2h ./bench/... | tee bench/out/bench.txt
+	go tool -modfile=tools/go.mod benchstat bench/out/bench.txt | tee bench/out/bench-table.txt
 
 .PHONY: bench-quick
 bench-quick: ## every benchmark once, as a check that it runs
 	go test -run '^$$' -bench . -benchtime 1x ./bench/...
+
+# BASE and HEAD are results of `make bench`, or commits that are measured in turns.
+HEAD ?= bench/out/bench.txt
+SUITE ?= ./bench/...
+.PHONY: bench-compare
+bench-compare: ## compare two results, or two commits measured in turns: BASE=… HEAD=… [SUITE=./bench/history]
+	@test -n "$(BASE)" || { echo "make bench-compare BASE=<file or commit> [HEAD=<file or commit>] [SUITE=./bench/history]"; exit 2; }
+	@if [ -f "$(BASE)" ] && [ -f "$(HEAD)" ]; then go tool -modfile=tools/go.mod benchstat "$(BASE)" "$(HEAD)"; \
+	else bench/compare.sh "$(BASE)" "$(HEAD)" "$(SUITE)" $(BENCH_COUNT); fi
+
+ROUNDS ?= 7
+.PHONY: bench-versus
+bench-versus: build ## hold this program against another one: OTHER=/abs/path [ROUNDS=7]
+	@mkdir -p bench/out
+	go run ./bench/cmd/versus -ours $(BIN) $(if $(OTHER),-other $(OTHER)) -rounds $(ROUNDS) -json bench/out/versus.json
+
+.PHONY: pgo
+pgo: ## take the profile that builds are made with anew, from the workload of bench-versus
+	@mkdir -p bench/out/pgo && rm -f bench/out/pgo/*.prof
+	go build -pgo=off -trimpath -o bench/out/profiled ./bench/cmd/profiled
+	MAGI_CODE_PROFILE_DIR=$(CURDIR)/bench/out/pgo go run ./bench/cmd/versus -ours bench/out/profiled -rounds 12
+	go tool pprof -proto -output cmd/magi-code/default.pgo bench/out/profiled bench/out/pgo/*.prof
 
 # What the black-box kit beside the project must show. One line per run of it.
 .PHONY: kit

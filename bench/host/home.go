@@ -29,8 +29,14 @@ func NewHome(root, baseURL string) (Home, error) {
 		os.WriteFile(filepath.Join(h.MC, "settings.json"), settings, 0o600))
 }
 
-// Env is what a child in this home is started with, and nothing of ours.
+// profileDir is handed on to children: see bench/cmd/profiled.
+const profileDir = "MAGI_CODE_PROFILE_DIR"
+
+// Env is what a child in this home is started with, and nothing else of ours.
 func (h Home) Env(more ...string) []string {
+	if dir := os.Getenv(profileDir); dir != "" {
+		more = append(more, profileDir+"="+dir)
+	}
 	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.Root, "MC_HOME=" + h.MC, "LANG=C.UTF-8", "NO_PROXY=127.0.0.1"}, more...)
 }
 

@@ -1,0 +1,174 @@
+//go:build unix
+
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"magicode/bench/host"
+	"magicode/bench/model"
+	"magicode/internal/app"
+	"magicode/internal/frame"
+	"magicode/internal/server"
+	"magicode/internal/vfs"
+)
+
+// telemetries are what a child's environment says of telemetry.
+var telemetries = []struct {
+	name string
+	env  []string
+}{
+	{"off", nil},
+	{"file", []string{"MC_TELEMETRY=file"}},
+}
+
+// BenchmarkTurn runs turns of a burst of deltas and of tool calls that list a
+// folder. cpu-ms/turn is of the whole process, the model included.
+func BenchmarkTurn(b *testing.B) {
+	for _, tel := range telemetries {
+		for _, deltas := range []int{200, 2000} {
+			for _, calls := range []int{0, 20} {
+				b.Run(fmt.Sprintf("deltas=%d/tools=%d/telemetry=%s", deltas, calls, tel.name), func(b *testing.B) {
+					benchTurn(b, deltas, calls, tel.env)
+				})
+			}
+		}
+	}
+}
+
+func benchTurn(b *testing.B, deltas, calls int, env []string) {
+	m, err := model.Start()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer m.Close()
+	script := turnScript(deltas, calls)
+	c := serve(b, m, env)
+	at, err := c.Create()
+	if err != nil {
+		b.Fatal(err)
+	}
+	m.Load(script...)
+	if _, err := c.Turn(at.ID); err != nil {
+		b.Fatal(err)
+	}
+	var first []time.Duration
+	events, used := 0, cpu()
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Load(script...)
+		n, seen, err := oneTurn(c, at.ID)
+		if err != nil {
+			b.Fatal(err)
+		}
+		events += n
+		first = append(first, seen.Sub(m.FirstText()))
+	}
+	turns := float64(len(first))
+	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+	b.ReportMetric(float64(cpu()-used)/float64(time.Millisecond)/turns, "cpu-ms/turn")
+	slices.Sort(first)
+	b.ReportMetric(float64(first[len(first)/2]), "first-delta-ns")
+	b.ReportMetric(float64(first[len(first)*99/100]), "p99-ns")
+}
+
+// turnScript is the calls, one a request, and then the text.
+func turnScript(deltas, calls int) [][]model.Step {
+	var script [][]model.Step
+	for i := range calls {
+		script = append(script, []model.Step{{Tool: "list_files", Args: map[string]any{"path": []string{".", "./."}[i%2]}}})
+	}
+	return append(script, []model.Step{{Raw: model.Burst(deltas)}})
+}
+
+// oneTurn returns how many lines came, and when the first delta did.
+func oneTurn(c *host.Conn, session string) (lines int, first time.Time, err error) {
+	if _, err := c.Send("turn.start", `{"session_id":"`+session+`","prompt":"go on"}`); err != nil {
+		return 0, first, err
+	}
+	for {
+		line, err := c.Line()
+		if err != nil {
+			return lines, first, err
+		}
+		lines++
+		switch host.Field(line, "event") {
+		case "message.delta":
+			if first.IsZero() {
+				first = time.Now()
+			}
+		case "run.finished":
+			if host.Field(line, "outcome") != "completed" {
+				return lines, first, errors.New("the turn ended otherwise: " + string(line))
+			}
+			return lines, first, nil
+		}
+	}
+}
+
+// serve starts a server over two pipes and returns the host's side of them.
+func serve(b *testing.B, m *model.Server, env []string) *host.Conn {
+	b.Helper()
+	home, err := host.NewHome(b.TempDir(), m.BaseURL())
+	if err != nil {
+		b.Fatal(err)
+	}
+	childIn, in := pipe(b)
+	out, childOut := pipe(b)
+	pipes, err := frame.OpenPipes(dup(b, childIn), dup(b, childOut))
+	if err != nil {
+		b.Fatal(err)
+	}
+	ended := make(chan server.Exit, 1)
+	go func() {
+		ended <- app.ServeOn(context.Background(), pipes, vfs.OS(), home.Work, home.Env(env...))
+	}()
+	b.Cleanup(func() {
+		_ = in.Close()
+		if exit := <-ended; exit.Code != 0 {
+			b.Errorf("the server ended with %+v", exit)
+		}
+		_ = out.Close()
+	})
+	c := host.NewConn(in, out)
+	if err := c.Initialize(); err != nil {
+		b.Fatal(err)
+	}
+	return c
+}
+
+func pipe(b *testing.B) (r, w *os.File) {
+	b.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return r, w
+}
+
+// dup takes a descriptor out of a file, which is closed: the server's poller
+// must be the only one that knows it.
+func dup(b *testing.B, f *os.File) int {
+	b.Helper()
+	fd, err := syscall.Dup(int(f.Fd()))
+	if err = errors.Join(err, f.Close()); err != nil {
+		b.Fatal(err)
+	}
+	return fd
+}
+
+// cpu is the processor time of this process.
+func cpu() time.Duration {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
