@@ -74,14 +74,14 @@ func (d *delegation) open(ctx context.Context, req subagent.Request) (*subagent.
 	}
 	r := d.run.runtime
 	if err := r.makeChildDir(); err != nil {
-		return nil, fmt.Errorf("make the folder of the task's session: %v", errors.Unwrap(err))
+		return nil, fmt.Errorf("make the folder of the task's session: %w", err)
 	}
 	h, err := r.childStore(req.CanonicalCwd).Create(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("make the task's session: %w", err)
 	}
 	c.narrow(d)
-	c.thread = thread{runtime: r, handle: h, conv: replay.NewFollower(new(replay.Fold)), runID: newID(), rebase: func(context.Context) error { return nil }}
+	c.thread = thread{runtime: r, handle: h, conv: replay.NewFollower(new(replay.Fold)), rebase: func(context.Context) error { return nil }}
 	c.thread.head = c.head()
 	h.Follow(c.thread.conv)
 	out := &subagent.Child{SessionID: h.ID(), Path: c.path(),
@@ -145,6 +145,7 @@ func (c *taskRun) begin(ctx context.Context) error {
 // config makes the configuration of a run of the task's session.
 func (c *taskRun) config(ctx context.Context) (runner.Config, error) {
 	r, sel, t := c.run.runtime, c.selection, &c.thread
+	t.runID = newID() // usage is told apart by it
 	prov, err := r.providers.Make(ctx, sel, provider.PurposeSubagent)
 	if err != nil {
 		return runner.Config{}, fmt.Errorf("prepare the task's provider: %w", err)

@@ -162,13 +162,14 @@ func (r *run) startActivity(ctx context.Context, p Path, kind ActivityKind, labe
 	return r.Sink.Emit(ctx, ActivityStarted{Path: p, Kind: kind, Label: label})
 }
 
+// finishActivity ends what is open. What never began for the sink, or has ended
+// for it, is not told again.
 func (r *run) finishActivity(ctx context.Context, p Path, ok bool) error {
-	for i, open := range r.openPaths {
-		if open == p {
-			r.openPaths = append(r.openPaths[:i], r.openPaths[i+1:]...)
-			break
-		}
+	i := slices.Index(r.openPaths, p)
+	if i < 0 {
+		return nil
 	}
+	r.openPaths = slices.Delete(r.openPaths, i, i+1)
 	return r.Sink.Emit(ctx, ActivityFinished{Path: p, OK: ok})
 }
 
