@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 const (
 	maxUserBytes   = 128 // of a URL's user name, for looking back
@@ -68,7 +71,7 @@ func (c *scan) userinfoEnd(i int) int {
 			end = j
 			continue
 		}
-		if strings.IndexByte(notAuthority, b) < 0 {
+		if strings.IndexByte(notAuthority, b) < 0 && (b < utf8.RuneSelf || blank(s, j) == 0) {
 			continue
 		}
 		if end == none && j > port && (b == '/' || b == '?' || b == '#') {
