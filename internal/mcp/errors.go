@@ -43,6 +43,46 @@ type Error struct {
 	cause  error
 }
 
+// ScopeError: the login does not cover a request; it is an ErrLoginNeeded.
+type ScopeError struct {
+	Scopes []string // what the server asks for, safe to show; empty: not said
+}
+
+func (e *ScopeError) Error() string {
+	text := ErrLoginNeeded.Error() + ": the login does not cover this"
+	if len(e.Scopes) > 0 {
+		text += ", which needs: " + strings.Join(e.Scopes, " ")
+	}
+	return text
+}
+
+// Unwrap is ErrLoginNeeded.
+func (e *ScopeError) Unwrap() error { return ErrLoginNeeded }
+
+// scopesOf takes the scopes of a challenge that can be shown and typed.
+func scopesOf(s string) []string {
+	var out []string
+	for _, scope := range strings.Fields(s) {
+		unsafe := strings.IndexFunc(scope, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"'\$;&|<>()*?`+"`", r) }) >= 0
+		if len(scope) <= 128 && len(out) < 32 && !unsafe {
+			out = append(out, scope)
+		}
+	}
+	return out
+}
+
+// loginCommand is what the user can run about it.
+func loginCommand(server string, err error) string {
+	text := "magi-code mcp login " + server
+	var scope *ScopeError
+	if errors.As(err, &scope) {
+		for _, s := range scope.Scopes {
+			text += " --scope " + s
+		}
+	}
+	return text
+}
+
 // maxReason bounds a shown reason, in bytes.
 const maxReason = 1024
 

@@ -290,7 +290,7 @@ func (h *streamable) judge(method string, with state, res *http.Response) error 
 	case code == http.StatusUnauthorized:
 		return fmt.Errorf("%w: the server asks for authorization", ErrLoginNeeded)
 	case code == http.StatusForbidden && oauth.ParseChallenge(res.Header).Error == "insufficient_scope":
-		return fmt.Errorf("%w: the login does not cover this", ErrLoginNeeded)
+		return &ScopeError{Scopes: scopesOf(oauth.ParseChallenge(res.Header).Scope)}
 	case code == http.StatusNotFound && with.session != "":
 		return errSessionGone
 	case code == http.StatusMethodNotAllowed && method == http.MethodGet:

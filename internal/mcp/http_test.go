@@ -356,7 +356,7 @@ func TestHTTPAuthorization(t *testing.T) {
 		{tokens: []string{"old", "good"}},
 		{tokens: []string{"old"}, want: "login needed: no more"},
 		{tokens: []string{"old", "worse"}, want: "login needed: the server asks for authorization"},
-		{tokens: []string{"narrow"}, want: "login needed: the login does not cover this"},
+		{tokens: []string{"narrow"}, want: "login needed: the login does not cover this, which needs: more a:b"},
 	} {
 		s := newRemoteServer(t)
 		s.noGET = true
@@ -365,7 +365,7 @@ func TestHTTPAuthorization(t *testing.T) {
 			case "Bearer good":
 				return 0, nil
 			case "Bearer narrow":
-				return 403, http.Header{"Www-Authenticate": {`Bearer error="insufficient_scope", scope="more"`}}
+				return 403, http.Header{"Www-Authenticate": {`Bearer error="insufficient_scope", scope="more a:b $(x)"`}}
 			}
 			return 401, nil
 		}

@@ -70,7 +70,7 @@ func (r *remote) explain(ctx context.Context, err error) string {
 	server := r.link.server.Name
 	switch {
 	case errors.Is(err, ErrLoginNeeded):
-		return "MCP server " + server + ": " + shown(err.Error()) + "; the user can run: magi-code mcp login " + server
+		return "MCP server " + server + ": " + shown(err.Error()) + "; the user can run: " + loginCommand(server, err)
 	case errors.Is(err, errTimeout):
 		return "MCP server " + server + " gave no answer within " + r.link.server.Timeout.String()
 	}
