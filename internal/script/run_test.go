@@ -135,7 +135,7 @@ func TestLimits(t *testing.T) {
 		"discovery":          {"for (;;) tools.list()", func(l *Limits) { l.TotalResultBytes = 5000 }, nil, TotalResultLimit},
 		"time":               {"for (;;);", func(l *Limits) { l.Runtime = 50 * time.Millisecond }, nil, TimeLimit},
 		"time, caught":       {"for (;;) { try { for (;;); } catch (e) {} finally { continue } }", func(l *Limits) { l.Runtime = 50 * time.Millisecond }, nil, TimeLimit},
-		"memory":             {"const a = []; for (;;) a.push('x'.repeat(1000) + a.length)", nil, nil, MemoryLimit},
+		"memory":             {"const a = []; for (;;) a.push('x'.repeat(1000) + a.length)", func(l *Limits) { l.MemoryBytes = 2 << 20 }, nil, MemoryLimit},
 		"memory at once":     {"return 'x'.repeat(2 ** 29).length", nil, nil, MemoryLimit},
 		"batch history": {"tools.call('echo', {})", nil, func(context.Context, int, string, json.RawMessage) (tool.Result, error) {
 			return tool.Result{}, &LimitError{BatchHistoryLimit, 8}
