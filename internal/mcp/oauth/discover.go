@@ -105,7 +105,7 @@ type place struct {
 	registration  string // "" for none
 	methods       []string
 	issInResponse bool
-	metadataURL   string
+	legacy        bool // found by the server's origin alone, not by a name
 }
 
 // finder looks up where to log in.
@@ -121,29 +121,28 @@ type finder struct {
 // older one whose own origin is the authorization server.
 func (f finder) find(ctx context.Context) (place, error) {
 	p := place{resource: canonical(f.server)}
-	legacy, err := f.resource(ctx, &p)
-	if err != nil {
+	if err := f.resource(ctx, &p); err != nil {
 		return p, err
 	}
 	if f.fixed != nil {
-		p.server, legacy = *f.fixed, false
+		p.server, p.legacy = *f.fixed, false
 	}
 	found, err := f.metadata(ctx, &p)
 	if err != nil || found {
 		return p, err
 	}
-	if !legacy {
+	if !p.legacy {
 		return p, fmt.Errorf("the authorization server %s publishes no metadata", shownURL(p.server))
 	}
 	p.authorization, p.token, p.registration = p.server+"/authorize", p.server+"/token", p.server+"/register"
 	return p, nil
 }
 
-// resource reads the protected resource metadata. legacy: there is none.
-func (f finder) resource(ctx context.Context, p *place) (legacy bool, err error) {
+// resource reads the protected resource metadata.
+func (f finder) resource(ctx context.Context, p *place) error {
 	u, err := url.Parse(f.server)
 	if err != nil {
-		return false, errors.New("the server's URL is not usable")
+		return errors.New("the server's URL is not usable")
 	}
 	origin := u.Scheme + "://" + u.Host
 	const known = "/.well-known/oauth-protected-resource"
@@ -159,15 +158,14 @@ func (f finder) resource(ctx context.Context, p *place) (legacy bool, err error)
 	for _, where := range tries {
 		v, status, err := fetch(ctx, f.rt, http.MethodGet, where, nil, "")
 		if err != nil {
-			return false, err
+			return err
 		}
-		if status != http.StatusOK || v == nil {
-			continue
+		if status == http.StatusOK && v != nil {
+			return f.useResource(v, p)
 		}
-		return false, f.useResource(v, p)
 	}
-	p.server = origin
-	return true, nil
+	p.server, p.legacy = origin, true
+	return nil
 }
 
 func (f finder) useResource(v jsonscan.Value, p *place) error {
@@ -222,7 +220,6 @@ func (f finder) metadata(ctx context.Context, p *place) (found bool, err error) 
 			return false, err
 		}
 		if status == http.StatusOK && v != nil {
-			p.metadataURL = where
 			return true, p.useMetadata(v)
 		}
 	}
@@ -244,7 +241,9 @@ func metadataURLs(issuer string) []string {
 
 func (p *place) useMetadata(v jsonscan.Value) error {
 	p.issuer = v.Get("issuer").LenientText()
-	if !sameURL(p.issuer, p.server) {
+	// An older server's authorization server has no name that its issuer could be
+	// held against, only a place.
+	if !sameURL(p.issuer, p.server) && !(p.legacy && strings.HasPrefix(p.issuer, p.server+"/")) {
 		return errors.New("the authorization server's metadata is for another issuer")
 	}
 	p.authorization, p.token = v.Get("authorization_endpoint").LenientText(), v.Get("token_endpoint").LenientText()

@@ -225,6 +225,9 @@ func TestLoginVariants(t *testing.T) {
 				t.Error(string(r.text()))
 			}
 		}},
+		"older server with metadata": {set: func(a *authority) { a.resource = nil; a.metadata["issuer"] = a.URL + "/oauth" }},
+		"older server, foreign issuer": {set: func(a *authority) { a.resource = nil; a.metadata["issuer"] = a.URL + ".evil.invalid/" },
+			fails: "the authorization server's metadata is for another issuer"},
 		"post": {set: func(a *authority) {
 			a.metadata["token_endpoint_auth_methods_supported"] = []string{"client_secret_post"}
 		},
