@@ -50,7 +50,8 @@ func (t Tel) FrameQueued(pending int) {
 }
 
 // FrameWritten reports a frame whose last byte was accepted, and how many are
-// queued behind it. deadline is its absolute one.
+// queued behind it. deadline is its absolute one; zero says that the frame left
+// in the moment it was queued, for which no clock is read (telemetry.md 3.3).
 func (t Tel) FrameWritten(now, deadline time.Time, size int, kind FrameKind, pending int) {
 	c := t.core()
 	if c == nil {
@@ -59,7 +60,10 @@ func (t Tel) FrameWritten(now, deadline time.Time, size int, kind FrameKind, pen
 	if kind >= frameKindCount {
 		return
 	}
-	margin := deadline.Sub(now)
+	margin := outputDeadline
+	if !deadline.IsZero() {
+		margin = deadline.Sub(now)
+	}
 	c.hot.framesOut[kind].Add(1)
 	c.hot.sizeOut.observe(int64(size))
 	c.hot.margin.observe(int64(margin))

@@ -105,7 +105,7 @@ func (w *Writer) Commit(buf []byte, kind telemetry.FrameKind) {
 		return
 	}
 	f := queued{size: size, kind: kind}
-	if w.stalled || w.tel.On() {
+	if w.stalled {
 		f.deadline = time.Now().Add(localagent.OutputDeadline)
 	}
 	w.buf = buf
@@ -235,12 +235,10 @@ func (w *Writer) accepted(n int) {
 		w.sent -= f.size
 		w.head = (w.head + 1) % len(w.queue)
 		w.n--
-		if w.tel.On() {
-			if now.IsZero() {
-				now = time.Now()
-			}
-			w.tel.FrameWritten(now, f.deadline, f.size, f.kind, w.n)
+		if now.IsZero() && !f.deadline.IsZero() && w.tel.On() {
+			now = time.Now()
 		}
+		w.tel.FrameWritten(now, f.deadline, f.size, f.kind, w.n)
 	}
 	w.compact()
 }
