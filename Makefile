@@ -113,3 +113,10 @@ KILLS ?= 200
 .PHONY: torture
 torture: ## long forms of the fault matrix and of killed children
 	MAGI_CODE_TORTURE_KILLS=$(KILLS) MAGI_TORTURE=1 go test -count=1 -timeout 60m -v -run 'Fault|Killed|Matrix' ./internal/session ./internal/lease ./bench/torture
+
+.PHONY: interop-mcp
+interop-mcp: ## the MCP client against servers of others and the conformance suite (npm, PyPI)
+	bench/mcp.sh
+
+.PHONY: interop
+interop: interop-mcp ## everything that is held against programs of others
