@@ -258,16 +258,16 @@ type report struct {
 
 func (w *world) report() report {
 	w.t.Helper()
-	for _, p := range w.log.of(session.KindToolResult) {
-		var r report
-		content := p["result"].(map[string]any)["content"].(string)
-		if err := json.Unmarshal([]byte(content), &r); err != nil {
-			w.t.Fatalf("the result is no report: %v\n%s", err, content)
-		}
-		return r
+	results := w.log.of(session.KindToolResult)
+	if len(results) == 0 {
+		w.t.Fatal("no result was recorded")
 	}
-	w.t.Fatal("no result was recorded")
-	return report{}
+	var r report
+	content := results[0]["result"].(map[string]any)["content"].(string)
+	if err := json.Unmarshal([]byte(content), &r); err != nil {
+		w.t.Fatalf("the result is no report: %v\n%s", err, content)
+	}
+	return r
 }
 
 // settled fails when an activity has no end, or more than one, or a session was
