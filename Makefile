@@ -92,7 +92,7 @@ pgo: ## take the profile that builds are made with anew, from the workload of be
 	@mkdir -p bench/out/pgo && rm -f bench/out/pgo/*.prof
 	go build -pgo=off -trimpath -o bench/out/profiled ./bench/cmd/profiled
 	MAGI_CODE_PROFILE_DIR=$(CURDIR)/bench/out/pgo go run ./bench/cmd/versus -ours bench/out/profiled -rounds 12
-	go tool pprof -proto -output cmd/magi-code/default.pgo bench/out/profiled bench/out/pgo/*.prof
+	go tool pprof -proto -symbolize=none -output cmd/magi-code/default.pgo bench/out/pgo/*.prof
 
 # What the black-box kit beside the project must show. One line per run of it.
 .PHONY: kit

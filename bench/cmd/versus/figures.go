@@ -65,12 +65,13 @@ func pages(s scene) (measured, error) {
 	}
 	out := measured{}
 	err = s.child(func(c *host.Child) error {
-		from := time.Now()
+		used, from := c.CPU(), time.Now()
 		at, err := c.Open(id)
 		if err != nil {
 			return err
 		}
 		out["open"] = milliseconds(time.Since(from))
+		out["open_cpu"] = milliseconds(c.CPU() - used)
 		out["open_rss"] = float64(c.Peak()) / (1 << 20)
 		time.Sleep(150 * time.Millisecond) // the file's times have settled by now: decision 28
 		var times []float64
