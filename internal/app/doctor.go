@@ -148,6 +148,11 @@ func (d *doctor) settings(dir string, p config.Paths) (s *config.Settings, ok bo
 	for _, ignored := range loaded.Ignored {
 		d.say(noted, "settings", "safe mode ignores the project's %s", ignored)
 	}
+	for _, server := range loaded.MCP.Servers {
+		if !server.Bound {
+			d.say(noted, "MCP", "server %s is approved by its file and name: it keeps the approval when %s is edited", server.Name, server.Source)
+		}
+	}
 	for _, held := range loaded.MCP.Held {
 		d.say(noted, "MCP", "server %s is not started: %s", held.Name, held.Why)
 	}

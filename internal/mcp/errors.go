@@ -93,6 +93,12 @@ func (e *Error) Error() string {
 // Unwrap gives what errors.Is is asked about: ErrLoginNeeded, a context's error.
 func (e *Error) Unwrap() error { return e.cause }
 
+// Place names the definition and the phase, in words that hold no value: what
+// may be written down about a failed start.
+func (e *Error) Place() (key, reason string) {
+	return "mcpServers." + e.Server, "the server failed in the phase " + string(e.Phase) + "; see magi-code mcp test " + e.Server
+}
+
 func failure(server string, phase Phase, err error) *Error {
 	var known *Error
 	if errors.As(err, &known) {

@@ -231,6 +231,9 @@ func TestFailedStarts(t *testing.T) {
 			if mode == "dies" && (e == nil || e.Stderr != "fixture: no config; api_key=<redacted>\n") {
 				t.Errorf("stderr %q", e.Stderr)
 			}
+			if key, reason := e.Place(); key != "mcpServers.bad" || !strings.Contains(reason, string(e.Phase)) {
+				t.Error(key, reason)
+			}
 			badLog.mustBeGone()
 			for _, pid := range goodLog.pids() {
 				if alive(pid) {

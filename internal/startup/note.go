@@ -61,6 +61,12 @@ func note(env Env, p config.Paths, err error) {
 	_ = vfs.Replace(env.FS, NotePath(p), append(data, '\n'), 0o600)
 }
 
+// placed is an MCP server's error, which knows what may be written down of it.
+type placed interface {
+	error
+	Place() (key, reason string)
+}
+
 // describe takes what an error says about its place. Texts of causes stay out:
 // only the phrases of our own packages are known to be free of values.
 func describe(err error, paths config.Paths) Note {
@@ -72,6 +78,7 @@ func describe(err error, paths config.Paths) Note {
 	var c *config.Error
 	var p *profile.Error
 	var u *unready
+	var m placed
 	switch {
 	case errors.As(err, &c):
 		n.File, n.Key, n.Line, n.Reason = c.File, c.Key, c.Line, c.Reason
@@ -79,6 +86,8 @@ func describe(err error, paths config.Paths) Note {
 		n.File, n.Key, n.Line, n.Reason = p.File, p.Key, p.Line, p.Reason
 	case errors.As(err, &u):
 		n.Key, n.Reason = u.key, u.reason
+	case errors.As(err, &m):
+		n.Key, n.Reason = m.Place()
 	case n.Stage == StageAuth:
 		n.File, n.Reason = paths.Auth(), authReason(err)
 	}

@@ -559,7 +559,18 @@ func TestMCP(t *testing.T) {
 	if info.ContextID == "" || note != (Note{Time: note.Time, Code: "mcp_unavailable", Stage: StageMCP}) {
 		t.Errorf("%+v %+v", info, note)
 	}
+	w.env.Connect = func(context.Context, []config.MCPServer) (io.Closer, error) {
+		return nil, fmt.Errorf("connect: %w", placedError{})
+	}
+	if _, note := w.fails(ErrMCP); note.Key != "mcpServers.fx" || note.Reason != "a phrase" || note.Stage != StageMCP {
+		t.Errorf("%+v", note)
+	}
 }
+
+type placedError struct{}
+
+func (placedError) Error() string           { return "token=abc" }
+func (placedError) Place() (string, string) { return "mcpServers.fx", "a phrase" }
 
 // TestCancellation: a start that is cancelled before any of its steps ends with
 // the cause, is none of the sentinels, and leaves no note.
