@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"strings"
 	"unsafe"
 
 	"magicode/internal/jsonscan"
@@ -81,12 +82,31 @@ func (j *jsonCopy) text(from, to int) {
 	case j.hide:
 		j.replace(from, to, `"`+mark+`"`)
 	default:
-		if r := Text(s); plain && len(r) != len(s) || r != s {
+		if r := Stored(s); plain && len(r) != len(s) || r != s {
 			j.dst = append(j.dst, j.src[j.copied:from]...)
 			j.dst = jsonscan.AppendString(j.dst, r)
 			j.copied = to
 		}
 	}
+}
+
+// escapes are control characters as JSON text inside a string spells them: a
+// call's arguments are such a text.
+var escapes = strings.NewReplacer(`\u001b`, "\x1b", `\u001B`, "\x1b", `\u0007`, "\a")
+
+// Stored is Text for a string that is kept with its control characters. Where
+// terminal sequences divide a secret, so that only the stripped text shows it,
+// the stripped text is kept instead.
+func Stored(s string) string {
+	r := Text(s)
+	if strings.IndexByte(s, 0x1b) < 0 && !strings.Contains(s, `\u001`) {
+		return r
+	}
+	stripped := Strip(escapes.Replace(s))
+	if hidden := Text(stripped); hidden != stripped && hidden != Strip(escapes.Replace(r)) {
+		return hidden
+	}
+	return r
 }
 
 // decode returns the string src[from:to], which lives until the next call, and

@@ -7,6 +7,7 @@ import (
 
 	"magicode/internal/jsonscan"
 	"magicode/internal/provider"
+	"magicode/internal/redact"
 	"magicode/internal/session"
 )
 
@@ -80,7 +81,7 @@ func (p *response) reasoning(ev provider.Event) {
 		id = "legacy-" + strconv.Itoa(p.sequence) + "-" + strconv.Itoa(p.reasonings)
 	}
 	p.run.rec.later(session.Event{Kind: session.KindReasoningSummary, Payload: map[string]any{
-		"text": ev.Text, "provider_summary": ev.ProviderSummary, "item_id": id, "turn_id": strconv.Itoa(p.sequence)}})
+		"text": redact.Strip(ev.Text), "provider_summary": ev.ProviderSummary, "item_id": id, "turn_id": strconv.Itoa(p.sequence)}})
 }
 
 // item keeps a provider's own item for the next requests of this turn. Calls

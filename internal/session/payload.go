@@ -128,7 +128,7 @@ func (w *writer) text(dst []byte, s string, secret bool) []byte {
 	case secret:
 		s = hidden
 	default:
-		s = redact.Text(s)
+		s = redact.Stored(s)
 	}
 	return jsonscan.AppendString(dst, s)
 }
@@ -233,7 +233,7 @@ func (w *writer) copyText(dst []byte, v jsonscan.Value, secret bool) []byte {
 	if !whole {
 		return w.text(dst, v.LenientText(), secret)
 	}
-	if !secret && (w.plain || redact.Text(text) == text) {
+	if !secret && (w.plain || redact.Stored(text) == text) {
 		return append(dst, v...)
 	}
 	return w.text(dst, text, secret)

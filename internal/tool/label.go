@@ -29,7 +29,7 @@ func Label(name string, arguments []byte) string {
 	if name == "read" {
 		return strings.Map(dropControl, redact.Display(label))
 	}
-	return redact.Text(label)
+	return redact.Stored(label)
 }
 
 // subject returns what follows the name and what stands between the two; ok is
