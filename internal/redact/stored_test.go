@@ -11,7 +11,8 @@ func TestStored(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"plain", "password: hunter2hunter2 x", "password: <redacted> x"},
 		{"colours stay", "\x1b[31mred\x1b[0m words", "\x1b[31mred\x1b[0m words"},
-		{"colours around a secret stay", "\x1b[31mpassword: hunter2hunter2 \x1b[0m", "\x1b[31mpassword: <redacted> \x1b[0m"},
+		{"colours around a secret stay", "\x1b[31mthe password: hunter2hunter2 \x1b[0m", "\x1b[31mthe password: <redacted> \x1b[0m"},
+		{"a colour that hides where the key begins", "\x1b[31mpassword: hunter2hunter2 x", "password: <redacted> x"},
 		{"divided value", "sk-ab\x1b[31mcdefghijkl\x1b[0m \x1b[1mend", "<redacted> end"},
 		{"divided key", "pass\x1b[31mword: hunter2hunter2 end", "password: <redacted> end"},
 		{"arguments", `{"command":"echo sk-ab\u001b[31mcdefghijkl end"}`, `{"command":"echo <redacted> end"}`},
