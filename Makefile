@@ -118,5 +118,10 @@ torture: ## long forms of the fault matrix and of killed children
 interop-mcp: ## the MCP client against servers of others and the conformance suite (npm, PyPI)
 	bench/mcp.sh
 
+.PHONY: interop-providers
+interop-providers: ## real children against the litellm proxy (PyPI), our wires against the official SDKs
+	bench/litellm.sh
+	cd tools/sdkcheck && go test -count=1 ./...
+
 .PHONY: interop
-interop: interop-mcp ## everything that is held against programs of others
+interop: interop-mcp interop-providers ## everything that is held against programs of others

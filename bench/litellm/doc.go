@@ -1,0 +1,3 @@
+// Package litellm holds a test that runs only against a litellm proxy
+// (bench/litellm.sh starts one).
+package litellm
