@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
+	"unicode/utf8"
 
 	"magicode/pkg/client"
 	"magicode/pkg/localagent"
@@ -17,14 +19,11 @@ import (
 
 // askCmd is one turn from a script.
 type askCmd struct {
-	Text    []string `arg:"" help:"The prompt. Several words are joined by spaces; a single - reads standard input."`
-	Approve string   `enum:"ask,deny,allow," default:"" help:"What to do when the agent asks: ask, deny or allow. Default: ask on a terminal, else deny."`
-	Session string   `help:"Go on in this session instead of a new one." placeholder:"ID"`
-	JSON    bool     `name:"json" help:"Print the run's events, one JSON object per line, instead of the reply."`
+	Text    []string    `arg:"" help:"The prompt. Several words are joined by spaces; a single - reads standard input. One that begins with a dash comes after --."`
+	Approve approveMode `help:"What to do when the agent asks: ask, deny or allow. Default: ask on a terminal, else deny." placeholder:"MODE"`
+	Session string      `help:"Go on in this session instead of a new one." placeholder:"ID"`
+	JSON    bool        `name:"json" help:"Print the run's events, one JSON object per line, instead of the reply."`
 }
-
-// errNotDurable: the reply was given, but it is not (wholly) in the session.
-var errNotDurable = errors.New("the turn did not end completed and durable")
 
 // runAsk starts a child as any host would. Status 0 means completed and durable.
 func runAsk(c askCmd, stdin, stdout, stderr *os.File) int {
@@ -53,6 +52,8 @@ func askPrompt(words []string, stdin io.Reader) (string, error) {
 		prompt = string(b)
 	}
 	switch {
+	case !utf8.ValidString(prompt):
+		return "", errors.New("the prompt is not UTF-8")
 	case strings.TrimSpace(prompt) == "":
 		return "", errors.New("the prompt is blank")
 	case len(prompt) > localagent.MaxPromptBytes:
@@ -69,6 +70,7 @@ type asker struct {
 	terminal       bool
 	shown          map[string]int // bytes of each message that were printed
 	open           string         // the message that is being printed
+	denied         bool           // a command was not approved
 }
 
 func (a *asker) run(ctx context.Context, prompt string) (err error) {
@@ -76,13 +78,14 @@ func (a *asker) run(ctx context.Context, prompt string) (err error) {
 	if err != nil {
 		return fmt.Errorf("find this program's own file: %v", err)
 	}
+	began := time.Now()
 	child, err := client.Start(client.Options{Path: exe})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, child.Close()) }()
 	if _, err := child.Initialize(ctx, localagent.MethodTurnStart, localagent.MethodApprovalAnswer); err != nil {
-		return fmt.Errorf("the agent is not ready: %w (magi-code doctor says more)", err)
+		return notReady(err, began)
 	}
 	s, err := a.attach(ctx, child)
 	if err != nil {
@@ -130,7 +133,7 @@ func (a *asker) follow(ctx context.Context, child *client.Child, run *client.Run
 	}
 	f := run.Finished
 	if f.Outcome != localagent.OutcomeCompleted || f.Persistence != localagent.PersistenceDurable {
-		return fmt.Errorf("%w: %s, %s (session %s)", errNotDurable, f.Outcome, f.Persistence, run.SessionID)
+		return a.unfinished(ctx, child, run)
 	}
 	if !a.cmd.JSON {
 		fmt.Fprintf(a.stderr, "session %s\n", run.SessionID)
@@ -151,6 +154,7 @@ func (a *asker) event(ctx context.Context, child *client.Child, run *client.Run,
 		a.note("%s", ev.Summary)
 	case localagent.EventApprovalRequested:
 		allow := a.approve(ev.Summary)
+		a.denied = a.denied || !allow
 		if err := child.AnswerApproval(ctx, run.SessionID, run.ID, ev.ApprovalID, allow); err != nil {
 			return fmt.Errorf("approval.answer: %w", err)
 		}
@@ -206,14 +210,12 @@ func (a *asker) approve(summary string) bool {
 		fmt.Fprintf(a.stderr, "The agent wants to run:\n  %s\nAllow it? [y/N] ", summary)
 		line, err := a.stdin.ReadString('\n')
 		answer := strings.ToLower(strings.TrimSpace(line))
-		return err == nil && (answer == "y" || answer == "yes")
+		if err != nil {
+			fmt.Fprintf(a.stderr, "\ndenied: no answer\n")
+			return false
+		}
+		return answer == "y" || answer == "yes"
 	}
 	a.note("denied: %s", summary)
 	return false
-}
-
-// isTerminal reports whether f is a character device that a person may sit at.
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -34,11 +34,18 @@ type cli struct {
 	Auth     authCmd     `cmd:"" help:"Show and remove credentials."`
 	MCP      mcpCmd      `cmd:"" name:"mcp" help:"List, test, approve and log in to MCP servers."`
 	Trace    traceCmd    `cmd:"" help:"Explain a telemetry capture: what was stuck, since when, in which phase."`
+	Help     helpCmd     `cmd:"" help:"Show the help of a command."`
+	About    struct{}    `cmd:"" name:"version" help:"Print the version and exit."`
 	Demo     demoCmd     `cmd:"" help:"Run one full turn through a real child process with an embedded offline model. Needs no key and no network."`
 }
 
 type serveCmd struct {
 	Stdio bool `help:"Speak on the inherited stdin and stdout. Required; no other flag may stand beside it."`
+}
+
+// helpCmd stands in the grammar to be listed; spelled answers it.
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"The command."`
 }
 
 type demoCmd struct {
@@ -64,6 +71,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 	if inventory := os.Getenv(claude.InventoryVariable); inventory != "" && len(args) == 0 {
 		return serveInert(inventory, stdin, stdout)
 	}
+	args = spelled(args)
 	if status, done := refuse(args, stderr); done {
 		return status
 	}
@@ -119,10 +127,30 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 		return status
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "magi-code: %v\nTry 'magi-code --help'.\n", err)
+		fmt.Fprintf(stderr, "magi-code: %v\n%s\n", err, tryInstead(args))
 		return exitUsage
 	}
 	return c.dispatch(ctx.Command(), stdin, stdout, stderr)
+}
+
+// tryInstead says what may have been meant by a line that could not be parsed.
+func tryInstead(args []string) string {
+	if len(args) > 0 && args[0] == "ask" && !slices.Contains(args, "--") {
+		return "Try 'magi-code ask --help'. A prompt that begins with a dash comes after two: magi-code ask -- '-x ...'"
+	}
+	return "Try 'magi-code --help'."
+}
+
+// spelled turns the commands help and version, which other programs have, into
+// the flags that do the same.
+func spelled(args []string) []string {
+	switch {
+	case len(args) > 0 && args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case len(args) == 1 && args[0] == "version":
+		return []string{"--version"}
+	}
+	return args
 }
 
 func (c *cli) dispatch(command string, stdin, stdout, stderr *os.File) int {

@@ -61,6 +61,8 @@ func TestRefusedCommandLines(t *testing.T) {
 		"abbreviated word":   "dem",
 		"demo with more":     "demo now",
 		"ask without text":   "ask",
+		"version of what":    "version now",
+		"help for nothing":   "help sing",
 		"serve in capitals":  "SERVE --stdio",
 	}
 	for _, flag := range []string{"--model m", "--model=m", "--provider p", "--api-key k", "--theme t", "--no-session", "--continue", "--resume id", "--prompt hi", "--prompt=hi", "--update", "--update-restart"} {
@@ -96,15 +98,20 @@ func TestHelp(t *testing.T) {
 		"doctor --help":       "Usage: magi-code doctor",
 		"settings --help":     "Usage: magi-code settings",
 		"settings get --help": "Usage: magi-code settings get",
+		"help":                "Usage: magi-code <command>",
+		"help serve":          "Usage: magi-code serve",
+		"help settings get":   "Usage: magi-code settings get",
 	} {
 		status, out, errs := mainWith(t, strings.Fields(line)...)
 		if status != exitOK || !strings.HasPrefix(out, want) || errs != "" {
 			t.Errorf("%s: status %d, stdout %.80q, stderr %q", line, status, out, errs)
 		}
 	}
-	status, out, errs := mainWith(t, "--version")
-	if status != exitOK || out != "magi-code "+version+"\n" || errs != "" {
-		t.Errorf("--version: status %d, stdout %q, stderr %q", status, out, errs)
+	for _, line := range []string{"--version", "version"} {
+		status, out, errs := mainWith(t, line)
+		if status != exitOK || out != "magi-code "+version+"\n" || errs != "" {
+			t.Errorf("%s: status %d, stdout %q, stderr %q", line, status, out, errs)
+		}
 	}
 }
 

@@ -39,10 +39,10 @@ type modelsCmd struct {
 		Bare     bool   `help:"Take only what the provider tells, and do not ask models.dev for context windows, prices and thinking levels."`
 	} `cmd:"" help:"Fetch a provider's list of models into the cache."`
 	Use struct {
-		Provider string `arg:"" help:"The provider."`
-		Model    string `arg:"" help:"The model."`
-		Level    string `help:"Thinking level: default, low, medium, high, x_high or max." enum:",default,low,medium,high,x_high,max" default:""`
-		Project  bool   `help:"Select it in the project's settings instead of the global ones."`
+		Provider string        `arg:"" help:"The provider."`
+		Model    string        `arg:"" help:"The model."`
+		Level    thinkingLevel `help:"Thinking level: default, low, medium, high, x_high or max." placeholder:"LEVEL"`
+		Project  bool          `help:"Select it in the project's settings instead of the global ones."`
 	} `cmd:"" help:"Select a provider and a model in the settings."`
 }
 
@@ -64,7 +64,7 @@ func runModels(c modelsCmd, what string, stdout, stderr *os.File) int {
 		case "refresh":
 			err = d.refresh(ctx, stdout, c.Refresh.Provider, c.Refresh.Bare)
 		case "use":
-			err = d.use(ctx, c.Use.Provider, c.Use.Model, c.Use.Level, c.Use.Project)
+			err = d.use(ctx, c.Use.Provider, c.Use.Model, string(c.Use.Level), c.Use.Project)
 		}
 	}
 	if err != nil {

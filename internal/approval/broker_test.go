@@ -203,13 +203,13 @@ func TestGuard(t *testing.T) {
 		asked      bool
 		allowed    bool
 	}{
-		{"bash", `{"command":"rm x"}`, protect.Relaxed, Allowed, true, true},
-		{"bash", `{"command":"rm x"}`, protect.Relaxed, Denied, true, false},
-		{"bash", `{"command":"rm x"}`, protect.Relaxed, Expired, true, false},
-		{"shell", `{"cmd":"rm x"}`, protect.Relaxed, Denied, true, false},
-		{"bash", `{"command":"ls"}`, protect.Relaxed, Denied, false, true},
-		{"bash", `{"command":"rm x"}`, protect.Off, Denied, false, true},
-		{"write", `{"command":"rm x"}`, protect.Strict, Denied, false, true},
+		{"bash", `{"command":"rm x","intent":"i"}`, protect.Relaxed, Allowed, true, true},
+		{"bash", `{"command":"rm x","intent":"i"}`, protect.Relaxed, Denied, true, false},
+		{"bash", `{"command":"rm x","intent":"i"}`, protect.Relaxed, Expired, true, false},
+		{"shell", `{"cmd":"rm x","intent":"i"}`, protect.Relaxed, Denied, true, false},
+		{"bash", `{"command":"ls","intent":"i"}`, protect.Relaxed, Denied, false, true},
+		{"bash", `{"command":"rm x","intent":"i"}`, protect.Off, Denied, false, true},
+		{"write", `{"command":"rm x","intent":"i"}`, protect.Strict, Denied, false, true},
 		{"bash", `{}`, protect.Strict, Denied, false, true},
 	} {
 		asker := &fixedAsker{answer: c.answer}

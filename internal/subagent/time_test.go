@@ -50,7 +50,7 @@ func (w *world) asks(after time.Duration, allow func(n int) bool) *user {
 	}
 	w.tools = append(w.tools, fakeTool{"bash", func(context.Context, json.RawMessage) tool.Result { return tool.Result{Success: true, Content: "ran"} }})
 	w.replies = func(Request) []reply {
-		return []reply{says(calls("bash", map[string]string{"command": "x"})), says(text("done"))}
+		return []reply{says(calls("bash", map[string]string{"command": "x", "intent": "i"})), says(text("done"))}
 	}
 	return u
 }

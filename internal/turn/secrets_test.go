@@ -345,12 +345,12 @@ func (s *scene) Stream(ctx context.Context, req provider.Request, emit func(prov
 	case "error":
 		return &provider.Error{Kind: provider.ErrPlain, Err: errors.New("refused: " + strings.Join(s.pieces, ""))}
 	case "arguments":
-		args, _ := json.Marshal(map[string]string{"command": "curl " + strings.Join(s.pieces, "")})
+		args, _ := json.Marshal(map[string]string{"command": "curl " + strings.Join(s.pieces, ""), "intent": "i"})
 		return emit(provider.Event{Kind: provider.EventCall, Call: &provider.Call{ID: "c", Name: "bash", Arguments: string(args)}})
 	case "prompt":
 		return emit(provider.Event{Kind: provider.EventText, Text: "I see."})
 	}
-	return emit(provider.Event{Kind: provider.EventCall, Call: &provider.Call{ID: "c", Name: "bash", Arguments: `{"command":"ls"}`}})
+	return emit(provider.Event{Kind: provider.EventCall, Call: &provider.Call{ID: "c", Name: "bash", Arguments: `{"command":"ls","intent":"i"}`}})
 }
 
 func (s *scene) speak(ctx context.Context, kind provider.EventKind, emit func(provider.Event) error) error {

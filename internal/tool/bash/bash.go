@@ -73,6 +73,13 @@ func (t *Tool) Run(ctx context.Context, env tool.Env, args json.RawMessage) tool
 	return report(res, timeout)
 }
 
+// CheckArguments tells why the tool refuses these arguments before it looks at
+// the command, as Run does; nil when it does not. Errors name fields, never values.
+func CheckArguments(args json.RawMessage) error {
+	_, _, err := decode(args)
+	return err
+}
+
 func decode(raw json.RawMessage) (command string, timeout int, err error) {
 	var a arguments
 	if err := tool.Decode(raw, &a); err != nil {
