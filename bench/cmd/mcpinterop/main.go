@@ -1,4 +1,4 @@
-// mcpinterop holds our MCP client against servers of others.
+// Command mcpinterop holds our MCP client against servers of others.
 //
 //	mcpinterop client URL     what the MCP project's conformance suite runs: connect, log in, call each tool
 //	mcpinterop real DIR       list, call, a failing call, cancel and stop with the servers installed in DIR by bench/mcp.sh
