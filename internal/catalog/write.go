@@ -58,7 +58,7 @@ func (f *Fetcher) write(p Provider, entries []Entry) (*Catalog, error) {
 	marks := expected(p)
 	mark := marks[len(marks)-1]
 	w := written{SchemaVersion: schemaVersion, Provider: p.ID, FetchedAt: f.Now().UTC().Format(time.RFC3339),
-		Fingerprint: writtenMark{mark.Enrichment, mark.CodexVersion, mark.ModelsDev, mark.Extra}}
+		Fingerprint: writtenMark(mark)}
 	for i := range entries {
 		w.Entries = append(w.Entries, entries[i].written())
 	}

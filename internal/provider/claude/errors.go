@@ -24,31 +24,36 @@ const (
 )
 
 func refused(text string) error {
-	return &provider.Error{Kind: provider.ErrPlain, Err: errors.New(text)}
+	return &provider.Error{Kind: provider.ErrPlain, Err: hint(text)}
 }
 
+// hint is an error whose text is a sentence for the user.
+type hint string
+
+func (h hint) Error() string { return string(h) }
+
 func failed(kind provider.ErrorKind, text string) error {
-	return &provider.Error{Kind: kind, Err: errors.New(text)}
+	return &provider.Error{Kind: kind, Err: hint(text)}
 }
 
 // statusError says what a status other than 200 means.
 func statusError(status int, raw []byte) error {
-	e := &provider.Error{Kind: provider.ErrHTTPStatus, Status: status, Err: errors.New(hintStatus)}
+	e := &provider.Error{Kind: provider.ErrHTTPStatus, Status: status, Err: hint(hintStatus)}
 	var object jsonscan.Value
 	if v, err := jsonscan.Parse(raw, jsonscan.Options{LoneSurrogates: true, AnyNumber: true}); err == nil {
 		object = exchange.ErrorObject(v)
 	}
 	switch {
 	case status == http.StatusRequestEntityTooLarge, status == http.StatusBadRequest && exchange.IsTooLong(object):
-		e.Kind, e.Err = provider.ErrPromptTooLong, errors.New(hintTooLong)
+		e.Kind, e.Err = provider.ErrPromptTooLong, hint(hintTooLong)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		e.Err = errors.New(hintRefused)
+		e.Err = hint(hintRefused)
 	case status == http.StatusTooManyRequests:
-		e.Err = errors.New(hintLimit)
+		e.Err = hint(hintLimit)
 	case status == http.StatusNotFound:
-		e.Err = errors.New(hintModel)
+		e.Err = hint(hintModel)
 	case status >= 500:
-		e.Err = errors.New(hintBusy)
+		e.Err = hint(hintBusy)
 	}
 	return e
 }
@@ -59,12 +64,12 @@ func streamError(err error) error {
 	if !errors.As(err, &perr) {
 		return failed(provider.ErrPlain, hintBroken)
 	}
-	out := &provider.Error{Kind: perr.Kind, Err: errors.New(hintBroken)}
+	out := &provider.Error{Kind: perr.Kind, Err: hint(hintBroken)}
 	switch perr.Kind {
 	case provider.ErrPromptTooLong:
-		out.Err = errors.New(hintTooLong)
+		out.Err = hint(hintTooLong)
 	case provider.ErrStreamFailed:
-		out.Err = errors.New(hintBusy)
+		out.Err = hint(hintBusy)
 	}
 	return out
 }
