@@ -6,32 +6,48 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxDepth bounds how deep scripts inside scripts are followed.
-const maxDepth = 8
+// Bounds of the work for one command. What lies beyond is not seen through.
+const (
+	maxDepth      = 12      // scripts inside scripts, wrappers inside wrappers
+	maxTree       = 1000    // nested syntax nodes
+	maxInnerSteps = 20_000  // programs judged inside inner scripts
+	maxInnerBytes = 4 << 20 // text of inner scripts
+)
 
 // Assess judges a command before it runs. It is pure: it looks at no file and
-// runs nothing, so what a script file or a variable holds it does not know.
+// runs nothing, so what a script file or a variable of the environment holds it
+// does not know. It is quick for any input: what would take long is not seen
+// through, and says so by its confidence.
 func Assess(command string, place Place) Assessment {
-	w := &walker{place: place, dir: place.Dir, known: map[string]string{"PWD": place.Dir}}
-	if place.Home != "" {
-		w.known["HOME"] = place.Home
-	}
-	w.script(command, 0)
+	w := &walker{place: place, dirs: []string{place.Dir}}
+	w.script(command)
+	w.leaks()
 	return w.result()
 }
 
 // walker goes over the syntax tree of a command and remembers the worst of
 // each dimension.
 type walker struct {
-	place Place
-	dir   string            // where commands run; "" when a cd made it unknown
-	known map[string]string // variables whose value the text tells
-	funcs map[string]bool   // functions that the text defines
-	loads map[string]bool   // files that the text downloads
+	place   Place
+	dirs    []string            // where commands may run; "" is a folder that is not known
+	errexit bool                // set -e: what follows a failed cd does not run
+	vars    map[string][]string // every value the text may give a variable
+	funcs   map[string]bool     // functions that the text surely defines
+	aliases map[string]string   // aliases that the text defines
+	links   map[string]string   // symbolic links that the text makes: name to target
+	files   map[string]source   // files that the text writes, and what is known of them
+	fetched []string            // folders that the text fills from the network
+
+	depth int // scripts around the current one
+	steps int // programs judged inside inner scripts
+	bytes int // text of inner scripts so far
 
 	scores  [5]float64 // by finding kind
 	blind   bool       // part of it cannot be seen through
 	unknown bool       // a command that is in no table
+	dumps   bool       // it writes out the whole environment
+	sends   bool       // it sends something that it reads
+	newPath bool       // it changes where programs are looked for
 }
 
 // kinds index walker.scores.
@@ -49,6 +65,20 @@ func (w *walker) raise(kind int, score float64) {
 	w.scores[overall] = max(w.scores[overall], score)
 }
 
+// opaque notes code that cannot be seen through.
+func (w *walker) opaque() {
+	w.blind = true
+	w.raise(untrusted, 1)
+}
+
+// leaks: the whole environment together with something that sends is a leak,
+// whatever lies between the two.
+func (w *walker) leaks() {
+	if w.dumps && w.sends {
+		w.raise(credentials, 1.9)
+	}
+}
+
 // result turns what was found into scores. What cannot be seen through has no
 // confidence at all; a command that is in no table has some.
 func (w *walker) result() Assessment {
@@ -63,189 +93,60 @@ func (w *walker) result() Assessment {
 	return Assessment{Overall: s(overall), Destruction: s(destruction), Credentials: s(credentials), Privilege: s(privilege), Untrusted: s(untrusted)}
 }
 
-// script parses and judges the text of a script.
-func (w *walker) script(text string, depth int) {
-	if depth > maxDepth {
-		w.blind = true
+// deeper runs f one level further in, or gives up.
+func (w *walker) deeper(f func()) {
+	if w.depth >= maxDepth {
+		w.opaque()
 		return
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	w.depth++
+	f()
+	w.depth--
+}
+
+// script parses and judges the text of a script. What comes before a syntax
+// error is judged too: the shell runs it before it sees the error.
+func (w *walker) script(text string) {
+	if w.depth > 0 {
+		w.bytes += len(text)
+	}
+	if w.bytes > maxInnerBytes || tangled(text) {
+		w.opaque()
+		return
+	}
+	if unseen(text) {
+		w.opaque()
+	}
+	var list []*syntax.Stmt
+	parser := syntax.NewParser(syntax.Variant(syntax.LangBash))
+	err := parser.Stmts(strings.NewReader(text), func(s *syntax.Stmt) bool {
+		list = append(list, s)
+		return true
+	})
 	if err != nil {
-		w.blind = true
-		w.raise(overall, 1)
-		return
+		w.opaque()
 	}
-	w.declare(file)
-	for _, s := range file.Stmts {
-		w.stmt(s, nil, depth)
-	}
-}
-
-// declare finds functions first: a command word that names one is not a program.
-func (w *walker) declare(n syntax.Node) {
-	syntax.Walk(n, func(n syntax.Node) bool {
-		if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil {
-			if w.funcs == nil {
-				w.funcs = map[string]bool{}
-			}
-			w.funcs[f.Name.Value] = true
-			if callsItself(f) {
-				w.raise(destruction, 2)
-			}
-		}
-		return true
-	})
-}
-
-// callsItself: a function that starts itself again in a pipe or in the
-// background multiplies without end.
-func callsItself(f *syntax.FuncDecl) bool {
-	bomb := false
-	syntax.Walk(f.Body, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.BinaryCmd:
-			bomb = bomb || n.Op == syntax.Pipe && (mentions(n.X, f.Name.Value) || mentions(n.Y, f.Name.Value))
-		case *syntax.Stmt:
-			bomb = bomb || n.Background && mentions(n, f.Name.Value)
-		}
-		return !bomb
-	})
-	return bomb
-}
-
-func mentions(n syntax.Node, name string) bool {
-	found := false
-	syntax.Walk(n, func(n syntax.Node) bool {
-		if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == name {
-			found = true
-		}
-		return !found
-	})
-	return found
-}
-
-// source is what feeds the standard input of a command.
-type source struct {
-	text     string // a here-document or a literal echo
-	literal  bool
-	download bool // something fetched
-	inside   bool // names of files inside the workspace
-}
-
-func (w *walker) stmt(s *syntax.Stmt, in *source, depth int) {
-	for _, r := range s.Redirs {
-		if src := w.redirect(r); src != nil {
-			in = src
+	for _, s := range list {
+		if !w.survey(s) {
+			w.opaque()
+			return
 		}
 	}
-	w.command(s.Cmd, in, depth)
+	w.list(list, nil, true)
 }
 
-func (w *walker) command(c syntax.Command, in *source, depth int) {
-	switch c := c.(type) {
-	case *syntax.CallExpr:
-		w.call(c, in, depth)
-	case *syntax.BinaryCmd:
-		w.binary(c, in, depth)
-	case *syntax.FuncDecl:
-		w.stmt(c.Body, nil, depth)
-	case *syntax.DeclClause:
-		for _, a := range c.Args {
-			w.assign(a)
-		}
-	case nil:
-	default:
-		w.compound(c, in, depth)
-	}
-	w.substitutions(c, depth)
-}
-
-// binary follows a pipe: what the left side gives is what the right side reads.
-func (w *walker) binary(c *syntax.BinaryCmd, in *source, depth int) {
-	w.stmt(c.X, in, depth)
-	if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-		w.stmt(c.Y, w.output(c.X), depth)
-		return
-	}
-	w.stmt(c.Y, nil, depth)
-}
-
-// compound judges the statements inside loops, conditions, groups and subshells.
-func (w *walker) compound(c syntax.Command, in *source, depth int) {
-	dir := w.dir
-	syntax.Walk(c, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.ForClause:
-			if it, ok := n.Loop.(*syntax.WordIter); ok {
-				delete(w.known, it.Name.Value) // it takes many values
-			}
-		case *syntax.Stmt:
-			w.stmt(n, in, depth)
-			return false
-		}
-		return true
-	})
-	if _, sub := c.(*syntax.Subshell); sub {
-		w.dir = dir
-	}
-}
-
-// substitutions judges commands inside words: they run first.
-func (w *walker) substitutions(c syntax.Command, depth int) {
-	call, ok := c.(*syntax.CallExpr)
-	if !ok {
-		if d, ok := c.(*syntax.DeclClause); ok {
-			w.inner(d, depth)
-		}
-		return
-	}
-	w.inner(call, depth)
-}
-
-func (w *walker) inner(n syntax.Node, depth int) {
-	syntax.Walk(n, func(n syntax.Node) bool {
-		var stmts []*syntax.Stmt
-		switch n := n.(type) {
-		case *syntax.CmdSubst:
-			stmts = n.Stmts
-		case *syntax.ProcSubst:
-			stmts = n.Stmts
-		default:
-			return true
-		}
-		for _, s := range stmts {
-			w.stmt(s, nil, depth+1)
-		}
+// tangled reports text whose nesting would keep the parser busy: it is
+// recursive, and quadratic for some brackets.
+func tangled(text string) bool {
+	if len(text) < 4096 {
 		return false
-	})
-}
-
-// output tells what a statement writes to its pipe, as far as the text tells.
-func (w *walker) output(s *syntax.Stmt) *source {
-	src := &source{}
-	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) {
-		left := w.output(b.X)
-		src.download, src.inside = left.download, left.inside
 	}
-	syntax.Walk(s, func(n syntax.Node) bool {
-		if c, ok := n.(*syntax.CallExpr); ok && len(c.Args) > 0 {
-			name, _ := w.word(c.Args[0])
-			src.download = src.download || downloaders[base(name)]
+	arithmetic := 0
+	if strings.Contains(text, "((") || strings.Contains(text, "[") {
+		for _, op := range []string{"-", "!", "~", "?", "="} {
+			arithmetic += strings.Count(text, op)
 		}
-		return true
-	})
-	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) == 0 {
-		return src
 	}
-	args, seen := w.words(c.Args)
-	switch base(args[0]) {
-	case "echo", "printf":
-		src.text, src.literal = strings.Join(args[1:], " "), seen
-	case "find", "ls", "fd":
-		src.inside = seen && w.allInside(operands(args[1:]))
-	case "git":
-		src.inside = len(args) > 1 && args[1] == "ls-files"
-	}
-	return src
+	words := strings.Count(text, "if") + strings.Count(text, "while") + strings.Count(text, "until") + strings.Count(text, "case")
+	return strings.Count(text, "(") > 4096 || strings.Count(text, "{") > 16_384 || strings.Count(text, "[") > 16_384 || arithmetic > 50_000 || words > 20_000
 }

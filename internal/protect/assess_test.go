@@ -2,8 +2,6 @@ package protect
 
 import "testing"
 
-var here = Place{Dir: "/w/p", Workspace: "/w/p", Home: "/home/u", StateRoot: "/home/u/.magi-code"}
-
 func TestHarmlessPassesAtTheDefaultLevel(t *testing.T) {
 	for _, c := range []string{
 		"ls -la", "git status", "grep -rn foo . | head", "cat a.txt", "go test ./...", "mkdir -p build && cp a.txt build/", "echo 'rm -rf /'", "rm -rf build", "rm -f *.o",

@@ -1,230 +1,266 @@
 package protect
 
 import (
-	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// word returns the text of a word as the shell would see it. seen is false
-// when a part of it is only known when the command runs.
-func (w *walker) word(word *syntax.Word) (text string, seen bool) {
-	var b strings.Builder
-	seen = true
-	for i, p := range word.Parts {
-		part, ok := w.part(p, i == 0)
-		b.WriteString(part)
-		seen = seen && ok
+// Marks stand inside the text of a word for what only a run can tell. They are
+// of Unicode's private use area: in a command they mean the same.
+const (
+	split  = "\ue000" // where the shell splits the value of a variable
+	env    = "\ue001" // a variable of the environment, which the text never sets
+	hidden = "\ue002" // anything else that is computed
+)
+
+// unseen reports whether a part of s is only known when it runs.
+func unseen(s string) bool { return strings.Contains(s, "\xee\x80") }
+
+// maxAlternatives bounds what one word may become.
+const maxAlternatives = 16
+
+// word returns the texts that a word may become.
+func (w *walker) word(word *syntax.Word) []string {
+	if len(word.Parts) == 1 {
+		return w.part(word.Parts[0], false, true)
 	}
-	return b.String(), seen
+	return w.parts(word.Parts, false)
 }
 
-func (w *walker) part(p syntax.WordPart, first bool) (string, bool) {
-	switch p := p.(type) {
-	case *syntax.Lit:
-		text := unescape(p.Value)
-		if first && (text == "~" || strings.HasPrefix(text, "~/")) && w.place.Home != "" {
-			text = w.place.Home + text[1:]
-		}
-		return text, true
-	case *syntax.SglQuoted:
-		if p.Dollar {
-			return ansiC(p.Value)
-		}
-		return p.Value, true
-	case *syntax.DblQuoted:
-		var b strings.Builder
-		seen := true
-		for _, q := range p.Parts {
-			part, ok := w.part(q, false)
-			b.WriteString(part)
-			seen = seen && ok
-		}
-		return b.String(), seen
-	case *syntax.ParamExp:
-		if p.Param != nil && p.Exp == nil && p.Index == nil && p.Slice == nil && p.Repl == nil && !p.Excl && !p.Length {
-			if v, ok := w.known[p.Param.Value]; ok {
-				return v, true
-			}
-		}
-		return "$", false
-	default:
-		return "$", false
-	}
-}
-
-// unescape removes the backslashes of unquoted text.
-func unescape(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) {
-			i++
-			if s[i] == '\n' {
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
-
-// ansiC decodes the simple escapes of $'...'; others are not seen through.
-func ansiC(s string) (string, bool) {
-	if !strings.Contains(s, `\`) {
-		return s, true
-	}
-	out, ok := decodeANSI(s)
-	return out, ok
-}
-
-func decodeANSI(s string) (string, bool) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b.WriteByte(s[i])
+// parts joins the alternatives of the parts of a word, within bounds.
+func (w *walker) parts(parts []syntax.WordPart, quoted bool) []string {
+	out := []string{""}
+	var tail strings.Builder // what every alternative goes on with
+	for i, p := range parts {
+		alts := w.part(p, quoted, i == 0)
+		if len(alts) == 1 {
+			tail.WriteString(alts[0])
 			continue
 		}
-		i++
-		switch s[i] {
-		case 'n':
-			b.WriteByte('\n')
-		case 't':
-			b.WriteByte('\t')
-		case '\\', '\'', '"', '?':
-			b.WriteByte(s[i])
-		case 'x', '0', '1', '2', '3', '4', '5', '6', '7':
-			n, used := number(s[i:])
-			if used == 0 {
-				return s, false
-			}
-			b.WriteByte(n)
-			i += used - 1
-		default:
-			return s, false
+		if len(out)*len(alts) > maxAlternatives {
+			return []string{hidden}
 		}
-	}
-	return b.String(), true
-}
-
-// number reads \xHH or \OOO behind the backslash.
-func number(s string) (n byte, used int) {
-	digits, radix, most := "01234567", 8, 3
-	at := 0
-	if s[0] == 'x' {
-		digits, radix, most, at = "0123456789abcdef", 16, 2, 1
-	}
-	v := 0
-	for used = at; used < len(s) && used-at < most; used++ {
-		d := strings.IndexByte(digits, s[used]|0x20&^(s[used]>>2&0x10))
-		if s[used] >= '0' && s[used] <= '9' {
-			d = strings.IndexByte(digits, s[used])
-		}
-		if d < 0 {
-			break
-		}
-		v = v*radix + d
-	}
-	if used == at {
-		return 0, 0
-	}
-	return byte(v), used
-}
-
-// words returns the text of several words; seen is false when one is not known.
-func (w *walker) words(list []*syntax.Word) (out []string, seen bool) {
-	seen = true
-	for _, word := range list {
-		for _, brace := range expandBraces(word) {
-			text, ok := w.word(brace)
-			out = append(out, text)
-			seen = seen && ok
-		}
-	}
-	return out, seen
-}
-
-func expandBraces(word *syntax.Word) []*syntax.Word {
-	if !strings.Contains(literalOf(word), "{") {
-		return []*syntax.Word{word}
-	}
-	cp := *word
-	if !syntax.SplitBraces(&cp) {
-		return []*syntax.Word{word}
-	}
-	return expandAll(&cp)
-}
-
-func literalOf(word *syntax.Word) string {
-	for _, p := range word.Parts {
-		if l, ok := p.(*syntax.Lit); ok && strings.Contains(l.Value, "{") {
-			return l.Value
-		}
-	}
-	return ""
-}
-
-// maxBraceWords bounds what a brace expression may become here.
-const maxBraceWords = 64
-
-func expandAll(word *syntax.Word) []*syntax.Word {
-	for i, p := range word.Parts {
-		b, ok := p.(*syntax.BraceExp)
-		if !ok {
-			continue
-		}
-		if b.Sequence {
-			return []*syntax.Word{word} // numbers or letters: no path of interest
-		}
-		var out []*syntax.Word
-		for _, e := range b.Elems {
-			next := &syntax.Word{Parts: append(append(append([]syntax.WordPart{}, word.Parts[:i]...), e.Parts...), word.Parts[i+1:]...)}
-			out = append(out, expandAll(next)...)
-			if len(out) > maxBraceWords {
-				return out[:maxBraceWords]
+		next := make([]string, 0, len(out)*len(alts))
+		for _, x := range out {
+			for _, y := range alts {
+				next = append(next, x+tail.String()+y)
 			}
 		}
-		return out
+		out = next
+		tail.Reset()
 	}
-	return []*syntax.Word{word}
-}
-
-// base is the program's name without its folder.
-func base(name string) string { return path.Base(name) }
-
-// operands are the arguments that are no options.
-func operands(args []string) []string {
-	var out []string
-	for i, a := range args {
-		if a == "--" {
-			return append(out, args[i+1:]...)
-		}
-		if strings.HasPrefix(a, "-") && a != "-" {
-			continue
-		}
-		out = append(out, a)
+	for i := range out {
+		out[i] += tail.String()
 	}
 	return out
 }
 
-// flag reports whether one of the options is given: long ones whole or with a
-// value, one-letter ones also inside a cluster.
-func flag(args []string, names ...string) bool {
-	for _, a := range args {
-		if a == "--" {
-			return false
+func (w *walker) part(p syntax.WordPart, quoted, first bool) []string {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		return []string{w.literal(p.Value, quoted, first)}
+	case *syntax.SglQuoted:
+		if p.Dollar {
+			return []string{ansiC(p.Value)}
 		}
-		for _, n := range names {
-			switch {
-			case a == n, strings.HasPrefix(n, "--") && strings.HasPrefix(a, n+"="):
-				return true
-			case len(n) == 2 && len(a) > 2 && a[0] == '-' && a[1] != '-' && strings.Contains(a[1:], n[1:]):
-				return true
-			}
+		return []string{p.Value}
+	case *syntax.DblQuoted:
+		return w.parts(p.Parts, true)
+	case *syntax.ParamExp:
+		return w.param(p, quoted)
+	case *syntax.ArithmExp:
+		return []string{"1"} // a number; what it runs is judged with its parts
+	case *syntax.CmdSubst:
+		return w.substituted(p)
+	case *syntax.BraceExp:
+		return []string{sequence(p)}
+	}
+	return []string{hidden} // process substitution, extended globs
+}
+
+// literal undoes backslashes and an unquoted tilde.
+func (w *walker) literal(s string, quoted, first bool) string {
+	if quoted {
+		return unescape(s, "\\\"$`\n")
+	}
+	text := unescape(s, "")
+	if !first || text == "" || text[0] != '~' || s[0] != '~' {
+		return text
+	}
+	name, rest, slash := strings.Cut(text[1:], "/")
+	if slash {
+		rest = "/" + rest
+	}
+	switch name {
+	case "":
+		if w.place.Home == "" {
+			return hidden + rest
+		}
+		return w.place.Home + rest
+	case "+":
+		return w.dirs[0] + rest
+	case "-":
+		return hidden + rest
+	}
+	return "/home/" + name + rest // another user's home: outside in any case
+}
+
+// substituted knows the output of a few commands that scripts use all the time.
+func (w *walker) substituted(c *syntax.CmdSubst) []string {
+	if len(c.Stmts) != 1 || len(c.Stmts[0].Redirs) > 0 {
+		return []string{hidden}
+	}
+	call, ok := c.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 || w.funcs[call.Args[0].Lit()] {
+		return []string{hidden}
+	}
+	line := strings.Join(literals(call.Args), " ")
+	switch {
+	case line == "pwd":
+		return known(w.dirs)
+	case line == "mktemp" || line == "mktemp -d":
+		return []string{"/tmp/tmp.made"}
+	case line == "nproc", line == "date +%s", line == "date +%F", line == "date +%Y%m%d", line == "id -u":
+		return []string{"1"}
+	}
+	return []string{hidden}
+}
+
+func known(dirs []string) []string {
+	out := make([]string, len(dirs))
+	for i, d := range dirs {
+		if out[i] = d; d == "" {
+			out[i] = hidden
 		}
 	}
-	return false
+	return out
+}
+
+// param returns the values of a variable.
+func (w *walker) param(p *syntax.ParamExp, quoted bool) []string {
+	if p.Param == nil || p.Excl || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Names != 0 {
+		return []string{hidden}
+	}
+	if p.Length || p.Width {
+		return []string{"1"}
+	}
+	values := w.values(p.Param.Value)
+	if p.Exp != nil {
+		values = w.expanded(p, values)
+	}
+	if quoted {
+		return values
+	}
+	separators := " \t\n" + strings.Join(w.vars["IFS"], "")
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = v
+		if strings.ContainsAny(v, separators) {
+			out[i] = splitFields(v, separators)
+		}
+	}
+	return out
+}
+
+// splitFields marks where the shell splits an unquoted value. Splitting once
+// too often makes nothing look safer.
+func splitFields(v, separators string) string {
+	text := strings.Join(strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(separators, r) }), split)
+	if strings.TrimLeft(v, separators) != v {
+		text = split + text
+	}
+	if strings.TrimRight(v, separators) != v {
+		text += split
+	}
+	return text
+}
+
+// expanded handles the operators that choose between values.
+func (w *walker) expanded(p *syntax.ParamExp, values []string) []string {
+	word := []string{""}
+	if p.Exp.Word != nil {
+		word = w.word(p.Exp.Word)
+	}
+	switch p.Exp.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		return append(append([]string{}, values...), word...)
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+		return append([]string{""}, word...)
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		return values
+	case syntax.OtherParamOps: // ${x@P} runs the substitutions inside the value
+		w.opaque()
+	}
+	return []string{hidden}
+}
+
+// values are what a variable may hold: what the text gives it, and what every
+// shell starts with.
+func (w *walker) values(name string) []string {
+	out := w.vars[name]
+	switch name {
+	case "HOME":
+		if w.place.Home != "" {
+			out = append([]string{w.place.Home}, out...)
+		}
+	case "PWD":
+		out = append(known(w.dirs), out...)
+	case "IFS":
+		out = append([]string{" "}, out...)
+	case "SHELL", "BASH":
+		out = append([]string{"bash"}, out...)
+	case "TMPDIR":
+		out = append([]string{"/tmp"}, out...)
+	case "$", "#", "?", "RANDOM", "UID", "EUID", "PPID", "LINENO", "SECONDS":
+		out = append([]string{"1"}, out...)
+	}
+	if len(out) > 0 {
+		return out
+	}
+	if strings.ContainsAny(name, "@*!-0123456789") && !strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") {
+		return []string{hidden}
+	}
+	return []string{env}
+}
+
+// argLists returns the argument lists that the words of a command may become.
+func (w *walker) argLists(words []*syntax.Word) [][]string {
+	lists := [][]string{make([]string, 0, len(words))}
+	for _, word := range words {
+		for _, b := range expandBraces(word) {
+			alts := w.word(b)
+			if len(alts)*len(lists) > maxAlternatives {
+				alts = []string{hidden}
+			}
+			if len(alts) == 1 {
+				for i := range lists {
+					lists[i] = appendFields(lists[i], alts[0])
+				}
+				continue
+			}
+			next := make([][]string, 0, len(alts)*len(lists))
+			for _, l := range lists {
+				for _, a := range alts {
+					next = append(next, appendFields(append(make([]string, 0, len(l)+4), l...), a))
+				}
+			}
+			lists = next
+		}
+	}
+	return lists
+}
+
+// appendFields adds the fields of one word. A word that became empty without
+// quotes is none, but an empty argument changes nothing here.
+func appendFields(list []string, text string) []string {
+	if !strings.Contains(text, split) {
+		return append(list, text)
+	}
+	for f := range strings.SplitSeq(text, split) {
+		if f != "" {
+			list = append(list, f)
+		}
+	}
+	return list
 }
