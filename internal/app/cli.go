@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"magicode/internal/provider/claude"
+	"magicode/internal/tracecmd"
 )
 
 // Version of this program. Release builds set it.
@@ -115,7 +116,7 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 	var c cli
 	exited, status := false, exitOK
 	parser, err := kong.New(&c, kong.Name("magi-code"), kong.Description(description), kong.UsageOnError(),
-		kong.Writers(stdout, stderr), kong.Vars{"version": "magi-code " + version},
+		kong.Writers(stdout, stderr), kong.Vars{"version": "magi-code " + version, "failwords": strings.Join(tracecmd.FailWords(), ", ")},
 		kong.Exit(func(code int) { exited, status = true, code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
 	if err != nil {

@@ -143,18 +143,30 @@ func (t *mcpTool) list() error {
 		fmt.Fprintf(t.out, "%s  %s  %s\n    %s\n", s.Name, approval, t.address(s), s.Source)
 	}
 	for _, h := range m.Held {
-		fmt.Fprintf(t.out, "%s  not started: %s\n    %s\n", h.Name, h.Why, h.Source)
+		fmt.Fprintf(t.out, "%s  not started: %s  %s\n    %s\n", h.Name, h.Why, defined(h.Stdio, h.HTTP), h.Source)
+	}
+	if len(m.Held) > 0 {
+		fmt.Fprintln(t.out, approveHint)
 	}
 	return nil
 }
 
+// approveHint says how a server comes to be started.
+const approveHint = "'magi-code mcp approve NAME' approves one: then every start here runs it"
+
+// defined tells what a definition would run or ask, without values that may be
+// secrets: of an unapproved one nothing else is known to be harmless.
+func defined(stdio *config.StdioServer, http *config.HTTPServer) string {
+	if http != nil {
+		return "http " + redact.Display(mcp.ShownURL(http.URL))
+	}
+	return "stdio " + redact.Display(strings.Join(append([]string{stdio.Command}, stdio.Args...), " "))
+}
+
 // address tells what a server is, without values that may be secrets.
 func (t *mcpTool) address(s config.MCPServer) string {
-	if s.HTTP == nil {
-		return "stdio " + redact.Display(strings.Join(append([]string{s.Stdio.Command}, s.Stdio.Args...), " "))
-	}
-	text := "http " + mcp.ShownURL(s.HTTP.URL)
-	if s.HTTP.OAuth != nil {
+	text := defined(s.Stdio, s.HTTP)
+	if s.HTTP != nil && s.HTTP.OAuth != nil {
 		text += ", " + t.loginState(s)
 	}
 	return text
@@ -189,6 +201,7 @@ func (t *mcpTool) test(ctx context.Context, name string) error {
 	}
 	if len(servers) == 0 {
 		fmt.Fprintln(t.out, "no approved MCP server is defined here")
+		t.unapproved()
 	}
 	var failed error
 	for _, s := range servers {
@@ -205,6 +218,17 @@ func (t *mcpTool) test(ctx context.Context, name string) error {
 		}
 	}
 	return failed
+}
+
+// unapproved names the servers that could be approved, and how.
+func (t *mcpTool) unapproved() {
+	if len(t.loaded.MCP.Held) == 0 {
+		return
+	}
+	for _, h := range t.loaded.MCP.Held {
+		fmt.Fprintf(t.out, "    %s (%s)  %s\n", h.Name, h.Why, defined(h.Stdio, h.HTTP))
+	}
+	fmt.Fprintln(t.out, approveHint)
 }
 
 // authorizer gives the stored logins to connections.
@@ -251,12 +275,27 @@ func (t *mcpTool) approve(ctx context.Context, name string, approve bool) error 
 	if err != nil {
 		return err
 	}
-	word := "approved"
 	if !approve {
-		word = "revoked"
+		fmt.Fprintf(t.out, "revoked: %s of %s\n", name, source)
+		return nil
 	}
-	fmt.Fprintf(t.out, "%s: %s of %s\n", word, name, source)
+	fmt.Fprintf(t.out, "approved: %s of %s\n    %s\n", name, source, t.shown(name))
+	fmt.Fprintf(t.out, "Every start in this folder runs it now, and fails while it does not come up: 'magi-code mcp test %s' tries it.\n", name)
 	return nil
+}
+
+// shown is the definition of a name that counts here.
+func (t *mcpTool) shown(name string) string {
+	loaded, err := config.Look(t.env)
+	if err != nil {
+		return fmt.Sprintf("it cannot be started yet: %v", err)
+	}
+	for _, s := range loaded.MCP.Servers {
+		if s.Name == name {
+			return defined(s.Stdio, s.HTTP)
+		}
+	}
+	return "it is not started: see 'magi-code mcp list'"
 }
 
 func (t *mcpTool) logout(ctx context.Context, name string) error {

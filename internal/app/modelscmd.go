@@ -56,13 +56,17 @@ var (
 func runModels(c modelsCmd, what string, stdout, stderr *os.File) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	d, err := openDesk(ctx)
+	open := openDesk
+	if what == "list" {
+		open = lookDesk
+	}
+	d, err := open(ctx)
 	if err == nil {
 		switch what {
 		case "list":
 			err = d.list(stdout, c.List.Provider)
 		case "refresh":
-			err = d.refresh(ctx, stdout, c.Refresh.Provider, c.Refresh.Bare)
+			err = d.refresh(ctx, stdout, stderr, c.Refresh.Provider, c.Refresh.Bare)
 		case "use":
 			err = d.use(ctx, c.Use.Provider, c.Use.Model, string(c.Use.Level), c.Use.Project)
 		}
@@ -94,10 +98,27 @@ func openDesk(ctx context.Context) (*desk, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newDesk(env, loaded), nil
+}
+
+// lookDesk is openDesk for what only shows: no home is made.
+func lookDesk(context.Context) (*desk, error) {
+	env, err := settingsEnv()
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := config.Look(env)
+	if err != nil {
+		return nil, err
+	}
+	return newDesk(env, loaded), nil
+}
+
+func newDesk(env config.Env, loaded *config.Loaded) *desk {
 	a := newAgent(vfs.OS(), env.CWD, os.Environ(), telemetry.Tel{})
 	snap := &startup.Snapshot{Paths: loaded.Paths, Settings: loaded.Settings, Selection: startup.Selected(loaded.Settings.Agent.Model),
 		Custom: startup.Customs(loaded.Settings.Providers.Custom, a.lookup), Auth: auth.NewStore(a.fs, loaded.Paths.Auth(), auth.Acquire(env.Lock), time.Now)}
-	return &desk{agent: a, env: env, snap: snap, models: newModels(a, snap), http: httpx.New(httpx.Options{Environ: a.environ})}, nil
+	return &desk{agent: a, env: env, snap: snap, models: newModels(a, snap), http: httpx.New(httpx.Options{Environ: a.environ})}
 }
 
 // providers are all that can be selected: the built-in ones, then the user's own.
@@ -158,7 +179,7 @@ func (d *desk) row(w io.Writer, id string, e *catalog.Entry) {
 	fmt.Fprintf(w, "  %-40s %9s  %s%s\n", e.Model, window, strings.Join(levels, " "), note)
 }
 
-func (d *desk) refresh(ctx context.Context, w io.Writer, id string, bare bool) error {
+func (d *desk) refresh(ctx context.Context, w, warnings io.Writer, id string, bare bool) error {
 	id = cmp.Or(id, d.snap.Selection.Provider)
 	if err := d.known(id); err != nil {
 		return err
@@ -171,9 +192,16 @@ func (d *desk) refresh(ctx context.Context, w io.Writer, id string, bare bool) e
 	if bare {
 		f.Facts = ""
 	}
+	f.FactsFailed = func(err error) {
+		fmt.Fprintf(warnings, "magi-code: models.dev: %v: no context windows and prices; --bare does not ask models.dev\n", err)
+	}
 	c, err := f.Refresh(ctx, source)
 	if err != nil {
-		return fmt.Errorf("refresh %s: %w; the old catalog stays", id, err)
+		stays := ""
+		if d.models.catalogs.Read(source.Provider) != nil {
+			stays = "; the old catalog stays"
+		}
+		return fmt.Errorf("refresh %s: %w%s", id, err, stays)
 	}
 	fmt.Fprintf(w, "%s: %d models\n", id, len(c.Entries))
 	return nil

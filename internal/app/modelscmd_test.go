@@ -85,9 +85,14 @@ func TestModels(t *testing.T) {
 		{"status without", nil, "auth status", 0, "not ready: FIXTURE_KEY is empty or not set"},
 		{"status of codex", key, "auth status", 0, "  openai-codex           not ready"},
 		{"logout of a variable", key, "auth logout fixture", 1, "nothing of this provider is stored"},
-		{"bad level", key, "models use fixture large --level=odd", 2, ""},
+		{"bad level", key, "models use fixture large --level=odd", 2, "must be one of default, low,"},
+		{"failed", []string{"FIXTURE_KEY=wrong"}, "models refresh", 1, "the old catalog stays"},
+		{"no models.dev", append([]string{"HTTPS_PROXY=http://127.0.0.1:1"}, key...), "models refresh", 0, "no context windows and prices; --bare does not ask models.dev"},
 	} {
 		out, code := command(t, home, c.env, strings.Fields(c.args)...)
+		if c.name == "wrong key" && strings.Contains(out, "old catalog") {
+			t.Errorf("there is no old catalog: %s", out)
+		}
 		if code != c.code || !strings.Contains(out, c.want) || strings.Contains(out, "key-of-fixture") {
 			t.Errorf("%s: status %d\n%s", c.name, code, out)
 		}

@@ -1,12 +1,18 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"magicode/internal/config"
 	"magicode/internal/jsonscan"
@@ -28,7 +34,10 @@ type settingsCmd struct {
 	} `cmd:"" help:"Change one value; everything else in the file stays as it is."`
 }
 
-var errNoKey = errors.New("the settings file has no such key")
+var (
+	errNoKey     = errors.New("the settings file has no such key")
+	errEmptyPart = errors.New("the path of the key has an empty part")
+)
 
 func runSettings(c settingsCmd, what string, stdout, stderr *os.File) int {
 	var err error
@@ -36,18 +45,21 @@ func runSettings(c settingsCmd, what string, stdout, stderr *os.File) int {
 	case "schema":
 		_, err = stdout.Write(append(config.Schema(), '\n'))
 	case "show":
-		err = showSettings(stdout, "")
+		err = showSettings(stdout, stderr, "")
 	case "get":
-		err = showSettings(stdout, c.Get.Key)
+		err = showSettings(stdout, stderr, c.Get.Key)
 	case "set":
 		scope := config.ScopeGlobal
 		if c.Set.Project {
 			scope = config.ScopeProject
 		}
-		err = setSetting(scope, c.Set.Key, c.Set.Value)
+		err = setSetting(stderr, scope, c.Set.Key, c.Set.Value)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "magi-code: %v\n", err)
+		if errors.Is(err, errEmptyPart) {
+			return exitUsage
+		}
 		return exitError
 	}
 	return exitOK
@@ -74,7 +86,7 @@ func settingsEnv() (config.Env, error) {
 // maxSettingsBytes is the size of a settings file (storage.md 2.1).
 const maxSettingsBytes = 1 << 20
 
-func showSettings(stdout *os.File, key string) error {
+func showSettings(stdout, stderr io.Writer, key string) error {
 	env, err := settingsEnv()
 	if err != nil {
 		return err
@@ -84,11 +96,15 @@ func showSettings(stdout *os.File, key string) error {
 		return err
 	}
 	data, err := vfs.ReadFile(env.FS, paths.Settings(), maxSettingsBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintln(stderr, "there is no settings file yet: the defaults are used")
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	if key == "" {
-		_, err = stdout.Write(data)
+		_, err = fmt.Fprintf(stdout, "%s\n", bytes.TrimSuffix(data, []byte{'\n'}))
 		return err
 	}
 	v, err := jsonscan.Parse(data, jsonscan.Options{AnyNumber: true})
@@ -105,11 +121,24 @@ func showSettings(stdout *os.File, key string) error {
 		_, err = fmt.Fprintln(stdout, text)
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "%s\n", v)
+	_, err = fmt.Fprintf(stdout, "%s\n", indented(v))
 	return err
 }
 
-func setSetting(scope config.Scope, key, value string) error {
+// indented is a value as a file of its own would show it.
+func indented(v jsonscan.Value) []byte {
+	out := jsontext.Value(bytes.Clone(v))
+	if err := out.Indent(jsontext.WithIndent("  "), jsontext.AllowDuplicateNames(true)); err != nil {
+		return v
+	}
+	return out
+}
+
+func setSetting(stderr io.Writer, scope config.Scope, key, value string) error {
+	path := strings.Split(key, ".")
+	if slices.Contains(path, "") {
+		return fmt.Errorf("%w: %q", errEmptyPart, key)
+	}
 	env, err := settingsEnv()
 	if err != nil {
 		return err
@@ -122,5 +151,24 @@ func setSetting(scope config.Scope, key, value string) error {
 	if _, err := jsonscan.Parse(raw, jsonscan.Options{}); err != nil {
 		raw = jsonscan.AppendString(nil, value)
 	}
-	return config.Save(context.Background(), env, paths, scope, strings.Split(key, "."), raw)
+	if err := config.Save(context.Background(), env, paths, scope, path, raw); err != nil {
+		return err
+	}
+	if !config.Known(path) {
+		fmt.Fprintf(stderr, "note: this version knows no setting %s; it is stored, and has no effect\n", key)
+	}
+	noteProvider(stderr, key, raw)
+	return nil
+}
+
+// noteProvider tells when a selection names a provider that does not exist (yet).
+func noteProvider(stderr io.Writer, key string, raw jsonscan.Value) {
+	id, ok := raw.Text()
+	if key != "agent.model.provider" || !ok {
+		return
+	}
+	d, err := lookDesk(context.Background())
+	if err == nil && d.known(id) != nil {
+		fmt.Fprintf(stderr, "note: there is no provider %s; there are: %s\n", shownName(id), strings.Join(d.providers(), ", "))
+	}
 }

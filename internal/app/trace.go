@@ -15,7 +15,7 @@ import (
 type traceCmd struct {
 	Capture string   `arg:"" optional:"" help:"A capture, any file of one, or a folder. Default: the newest in the home's telemetry folder."`
 	JSON    bool     `name:"json" help:"Print the analysis as one JSON object."`
-	FailOn  []string `placeholder:"CODE" help:"End with status 3 when one of these verdicts fires, for example stuck,vanished."`
+	FailOn  []string `placeholder:"CODE" help:"End with status 3 when one of these fires: ${failwords}."`
 }
 
 func runTrace(c traceCmd, stdout, stderr io.Writer) int {

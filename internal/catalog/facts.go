@@ -17,7 +17,11 @@ func (f *Fetcher) complete(ctx context.Context, s Source, entries []Entry) ([]En
 		err = ErrUnavailable // it has no credential of ours to refuse
 	}
 	if err != nil {
-		return nil, err
+		if f.FactsFailed == nil || s.URL == "" || context.Cause(ctx) != nil {
+			return nil, err
+		}
+		f.FactsFailed(err)
+		return entries, nil
 	}
 	known := make(map[string]jsonscan.Value)
 	var names []string

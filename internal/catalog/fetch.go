@@ -59,6 +59,10 @@ type Fetcher struct {
 	// Facts is FactsURL; "" asks for none: models have only what their provider
 	// tells.
 	Facts string
+	// FactsFailed, if not nil, is told why the public facts could not be had, and
+	// the catalog is made without them where the provider has a list of its own.
+	// Nil fails the whole refresh.
+	FactsFailed func(error)
 }
 
 // Refresh fetches a provider's catalog and replaces its file. The error is one

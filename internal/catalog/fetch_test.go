@@ -161,6 +161,19 @@ func TestRefreshFails(t *testing.T) {
 			})
 		})
 	}
+	t.Run("without facts", func(t *testing.T) {
+		f, _ := fetcher(web{url: good, catalog.FactsURL: {503, ""}})
+		var told error
+		f.FactsFailed = func(err error) { told = err }
+		c, err := f.Refresh(t.Context(), catalog.Source{Provider: catalog.Provider{ID: "local", Custom: true}, URL: url})
+		if err != nil || len(c.Entries) == 0 || !errors.Is(told, catalog.ErrUnavailable) {
+			t.Errorf("%+v, %v, told %v", c, err, told)
+		}
+		told = nil
+		if _, err := f.Refresh(t.Context(), catalog.Source{Provider: catalog.Provider{ID: "claude-subscription"}}); !errors.Is(err, catalog.ErrUnavailable) || told != nil {
+			t.Errorf("nothing to list, but %v, told %v", err, told)
+		}
+	})
 	t.Run("cancelled", func(t *testing.T) {
 		f, _ := fetcher(web{url: {200, "hang"}})
 		ctx, cancel := context.WithCancelCause(t.Context())

@@ -159,6 +159,77 @@ func TestSave(t *testing.T) {
 	var _ vfs.FS = w.fs
 }
 
+// TestSaveErrorLines: an error names the line of the file that is there, not of
+// the text that would have been written.
+func TestSaveErrorLines(t *testing.T) {
+	const text = "{\"schema_version\":2,\n\n\n\"agent\":{\"model\":{}},\n\"sessions\":{\n\"retention_days\":1}}"
+	for _, c := range []struct {
+		scope Scope
+		path  string
+		value string
+		line  int
+	}{
+		{ScopeGlobal, "sessions.retention_days", "-1", 6},
+		{ScopeGlobal, "agent.context.max_tokens", `"x"`, 4},
+		{ScopeGlobal, "interface", "7", 0},
+		{ScopeProject, "sessions.retention_days", "-1", 6},
+		{ScopeProject, "interface", "7", 0},
+	} {
+		w := newWorld(t)
+		p := w.load().Paths
+		file := p.Settings()
+		if c.scope == ScopeProject {
+			file = p.ProjectSettings()
+			w.project(text)
+		} else {
+			w.global(text)
+		}
+		err := Save(t.Context(), w.env, p, c.scope, strings.Split(c.path, "."), []byte(c.value))
+		var e *Error
+		if !errors.As(err, &e) || e.File != file || e.Line != c.line || w.read(file) != text {
+			t.Errorf("%v %s: %v", c.scope, c.path, err)
+		}
+	}
+}
+
+// TestSaveKeepsTheEnd: a final line feed is there after an edit as before it.
+func TestSaveKeepsTheEnd(t *testing.T) {
+	for _, end := range []string{"", "\n"} {
+		w := newWorld(t)
+		p := w.load().Paths
+		w.global(`{"schema_version":2}` + end)
+		w.project(`{}` + end)
+		for scope, file := range map[Scope]string{ScopeGlobal: p.Settings(), ScopeProject: p.ProjectSettings()} {
+			if err := Save(t.Context(), w.env, p, scope, []string{"sessions", "retention_days"}, []byte("3")); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.read(file); !strings.HasSuffix(got, "}"+end) || strings.HasSuffix(got, "\n\n") {
+				t.Errorf("%q after an end of %q", got, end)
+			}
+		}
+	}
+}
+
+// TestLook sees what Load sees, and makes nothing.
+func TestLook(t *testing.T) {
+	w := newWorld(t)
+	l, err := Look(w.env)
+	if err != nil || l.Settings == nil || l.Paths.Root == "" || len(w.took) != 0 {
+		t.Fatalf("%+v, %v", l, err)
+	}
+	if _, err := w.fs.Lstat(l.Paths.Root + "/state"); err == nil {
+		t.Error("the home was made")
+	}
+	loaded := w.load()
+	if diff := cmp.Diff(loaded.Settings, l.Settings, cmp.AllowUnexported(Settings{})); diff != "" {
+		t.Errorf("(-load +look):\n%s", diff)
+	}
+	w.global(`{"schema_version":3}`)
+	if _, err := Look(w.env); !errors.Is(err, ErrInvalid) {
+		t.Error(err)
+	}
+}
+
 func FuzzLoad(f *testing.F) {
 	for _, c := range acceptedSettings()[:20] {
 		f.Add(c.doc, c.doc)

@@ -43,29 +43,56 @@ func Load(ctx context.Context, env Env) (*Loaded, error) {
 	if err != nil {
 		return l, err
 	}
-	if l.global, err = parseDocument(l.Paths.Settings(), data); err != nil {
+	return l, l.read(env, data)
+}
+
+// Look is Load that makes and locks nothing: a home that is not there yet
+// counts as one with a new settings file. What a start would still rename, the
+// home of an old release, it does not see.
+func Look(env Env) (*Loaded, error) {
+	l := new(Loaded)
+	var err error
+	if l.Paths, _, err = ResolveRoot(env); err != nil {
 		return l, err
+	}
+	l.Paths.CanonicalRoot = l.Paths.Root
+	if exists(env.FS, l.Paths.Root) {
+		if l.Paths.CanonicalRoot, err = env.FS.EvalSymlinks(l.Paths.Root); err != nil {
+			return l, &Error{File: l.Paths.Root, Reason: "not accessible", Err: err}
+		}
+	}
+	data, err := readOr(env.FS, l.Paths.Settings(), emptySettings)
+	if err != nil {
+		return l, err
+	}
+	return l, l.read(env, data)
+}
+
+// read goes on from the text of the global settings file.
+func (l *Loaded) read(env Env, data []byte) (err error) {
+	if l.global, err = parseDocument(l.Paths.Settings(), data); err != nil {
+		return err
 	}
 	l.Telemetry = bytes.Clone(l.global.root.Get("telemetry")) // not to hold the whole file
 	if data, err = readProject(env.FS, l.Paths); err != nil {
-		return l, err
+		return err
 	}
 	if data != nil {
 		l.Project = true
 		if l.project, err = parseDocument(l.Paths.ProjectSettings(), data); err != nil {
-			return l, err
+			return err
 		}
 		l.ProjectTelemetry = l.project.root.Get("telemetry").Kind() != jsonscan.Invalid
 	}
 	s, err := l.resolve(env)
 	if err != nil {
-		return l, err
+		return err
 	}
 	if l.MCP, err = loadMCP(env, l.Paths, s.Capabilities.MCPApprovals); err != nil {
-		return l, err
+		return err
 	}
 	l.Settings = s
-	return l, nil
+	return nil
 }
 
 // resolve validates the global file alone, then the whole (storage.md 2.1, 2.2).

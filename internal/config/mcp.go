@@ -52,11 +52,15 @@ type MCPOAuth struct {
 	AuthorizationServer *string
 }
 
-// HeldServer is a definition that runs nowhere, and why.
+// HeldServer is a definition that runs nowhere, and why. Exactly one of Stdio
+// and HTTP is set: the definition as it stands in the file, neither validated
+// nor with variables put in.
 type HeldServer struct {
 	Name   string
 	Source string
 	Why    Held
+	Stdio  *StdioServer
+	HTTP   *HTTPServer
 }
 
 // Held says why a definition is not approved.
@@ -106,7 +110,7 @@ func loadMCP(env Env, p Paths, approvals map[string]map[string]MCPApproval) (MCP
 			return MCP{}, err
 		}
 		if verdict.held != "" {
-			out.Held = append(out.Held, HeldServer{Name: name, Source: d.source, Why: verdict.held})
+			out.Held = append(out.Held, d.held(name, verdict.held))
 			continue
 		}
 		server, problem := d.expand(name, env.Lookup)
@@ -117,6 +121,16 @@ func loadMCP(env Env, p Paths, approvals map[string]map[string]MCPApproval) (MCP
 		out.Servers = append(out.Servers, server)
 	}
 	return out, nil
+}
+
+func (d mcpDefinition) held(name string, why Held) HeldServer {
+	h := HeldServer{Name: name, Source: d.source, Why: why}
+	if d.kind == "stdio" {
+		h.Stdio = &d.stdio
+	} else {
+		h.HTTP = &d.http
+	}
+	return h
 }
 
 // readMCP gives nil for a missing file. An empty array counts as an empty object.

@@ -127,7 +127,10 @@ func TestMCPSourcesAndApproval(t *testing.T) {
 			{Name: "b", Source: homeMCP, Timeout: 30 * time.Second, Stdio: &StdioServer{Command: "home-b", Args: []string{}, Env: map[string]string{"X": homeDir}}},
 			{Name: "d", Source: workMCP, Timeout: 7 * time.Second, HTTP: &HTTPServer{URL: "https://d.example", Headers: map[string]string{}, OAuth: &MCPOAuth{Scopes: []string{"s"}}}},
 		},
-		Held: []HeldServer{{"a", workMCP, HeldUnapproved}, {"c", homeMCP, HeldRevoked}},
+		Held: []HeldServer{
+			{Name: "a", Source: workMCP, Why: HeldUnapproved, Stdio: &StdioServer{Command: "work-a", Args: []string{}, Env: map[string]string{}}},
+			{Name: "c", Source: homeMCP, Why: HeldRevoked, Stdio: &StdioServer{Command: "home-c", Args: []string{}, Env: map[string]string{}}},
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -204,8 +207,13 @@ func TestDigestThatDoesNotMatch(t *testing.T) {
 				w.write(rootDir+"/mcp-approval.key", c.key)
 			}
 			w.approve(homeMCP, "fx", c.record)
-			want := MCP{Held: []HeldServer{{"fx", homeMCP, c.why}}}
-			if diff := cmp.Diff(want, w.load().MCP); diff != "" {
+			got := w.load().MCP
+			if len(got.Held) != 1 || got.Held[0].Stdio == nil {
+				t.Fatalf("%+v", got)
+			}
+			got.Held[0].Stdio = nil
+			want := MCP{Held: []HeldServer{{Name: "fx", Source: homeMCP, Why: c.why}}}
+			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -76,9 +77,9 @@ func saveGlobal(fsys vfs.FS, file string, doc []byte, path []string, value []byt
 		return err
 	}
 	if _, p := decodeSettings(out.tree); p != nil {
-		return errorIn(p, out)
+		return editError(p, doc, out)
 	}
-	return vfs.Replace(fsys, file, out.data, 0)
+	return vfs.Replace(fsys, file, endAs(doc, out.data), 0)
 }
 
 func saveProject(fsys vfs.FS, p Paths, global []byte, path []string, value []byte) error {
@@ -90,6 +91,7 @@ func saveProject(fsys vfs.FS, p Paths, global []byte, path []string, value []byt
 	if data == nil {
 		data = []byte("{}")
 	}
+	old := data
 	for _, key := range settingsShape().globalPaths() {
 		if value != nil && below(path, key) {
 			return &Error{File: file, Key: strings.Join(path, "."), Reason: "counts in the global file only"}
@@ -116,12 +118,34 @@ func saveProject(fsys vfs.FS, p Paths, global []byte, path []string, value []byt
 		return err
 	}
 	if problem := schemaVersion(out.tree); problem != nil {
-		return errorIn(problem, out)
+		return editError(problem, old, out)
 	}
 	if _, problem := decodeSettings(tree); problem != nil {
-		return errorIn(problem, out, base)
+		return editError(problem, old, out, base)
 	}
-	return vfs.Replace(fsys, file, out.data, 0)
+	return vfs.Replace(fsys, file, endAs(old, out.data), 0)
+}
+
+// editError names the place of a problem in an edited document, which was not
+// written: the line is that of the file as the user has it.
+func editError(p *problem, old []byte, edited *document, others ...*document) *Error {
+	e := errorIn(p, append([]*document{edited}, others...)...)
+	if e.File != edited.file {
+		return e
+	}
+	e.Line = 0
+	if d, err := parseDocument(edited.file, old); err == nil {
+		_, e.Line = d.find(p.path)
+	}
+	return e
+}
+
+// endAs gives the new text a final line feed where the old one had one.
+func endAs(old, data []byte) []byte {
+	if bytes.HasSuffix(old, []byte{'\n'}) {
+		return append(data, '\n')
+	}
+	return data
 }
 
 // below reports whether path is key or lies below it.

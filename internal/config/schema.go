@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"slices"
 )
 
 //go:embed settings.schema.json
@@ -62,4 +63,40 @@ func (n *node[T]) schema() object {
 		out["required"] = required
 	}
 	return out
+}
+
+// Known reports whether the schema has a setting, or an object of settings, at
+// a path. Below a key that takes names of the user's own, as providers.custom
+// does, every name is known.
+func Known(path []string) bool {
+	if slices.Equal(path, []string{"$schema"}) {
+		return true // names the schema, and is not in it
+	}
+	var node map[string]any
+	if err := json.Unmarshal(Schema(), &node); err != nil {
+		return true // a test holds the text against its source
+	}
+	for _, part := range path {
+		properties, _ := node["properties"].(map[string]any)
+		next, ok := properties[part].(map[string]any)
+		if !ok {
+			next, ok = node["additionalProperties"].(map[string]any)
+		}
+		if !ok {
+			return properties == nil && admitsObject(node)
+		}
+		node = next
+	}
+	return true
+}
+
+// admitsObject: what an object without listed properties holds is its own matter.
+func admitsObject(node map[string]any) bool {
+	switch kind := node["type"].(type) {
+	case string:
+		return kind == "object"
+	case []any:
+		return slices.Contains(kind, any("object"))
+	}
+	return true
 }

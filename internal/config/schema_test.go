@@ -13,6 +13,18 @@ import (
 
 var update = flag.Bool("update", false, "write settings.schema.json")
 
+func TestKnown(t *testing.T) {
+	for path, want := range map[string]bool{
+		"agent": true, "agent.model.provider": true, "agent.model.model": true, "agent.modle.provider": false, "agnet": false,
+		"agent.model.provider.x": false, "providers.custom.mine": true, "providers.custom.mine.base_url": true, "providers.custom.mine.bsae_url": false,
+		"telemetry.file.max_mb": true, "capabilities.mcp_approvals./a/.mcp.json": true, "schema_version": true, "$schema": true,
+	} {
+		if got := Known(strings.Split(path, ".")); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}
+
 func TestSchemaIsMadeFromTheTable(t *testing.T) {
 	want := string(generateSchema())
 	if *update {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,7 +33,7 @@ type Options struct {
 	FailOn []string
 }
 
-var errNone = errors.New("there is no capture")
+var errNone = errors.New("no capture")
 
 // Run explains a capture and returns the exit status.
 func Run(o Options, stdout, stderr io.Writer) int {
@@ -42,7 +43,7 @@ func Run(o Options, stdout, stderr io.Writer) int {
 	}
 	for _, f := range o.FailOn {
 		if len(codes(f)) == 0 {
-			fmt.Fprintf(stderr, "magi-code trace: unknown --fail-on %q\n", f)
+			fmt.Fprintf(stderr, "magi-code trace: unknown --fail-on %q; the words are: %s\n", f, strings.Join(FailWords(), ", "))
 			return exitUsage
 		}
 	}
@@ -80,15 +81,20 @@ func status(o Options, a *reader.Analysis) int {
 	return exitOK
 }
 
+// FailWords are the words that --fail-on takes: the verdicts, and short forms of two.
+func FailWords() []string {
+	return []string{"stuck", "stuck-cleanup", "vanished", "output-failed", "slow-cleanup", "near-miss", "slow-startup",
+		"slow-provider", "slow-disk", "slow-history", "dropped", "telemetry-loss"}
+}
+
 // codes are the verdicts that a word of --fail-on means.
 func codes(word string) []string {
-	switch word {
-	case "stuck":
+	switch {
+	case word == "stuck":
 		return []string{"stuck-cleanup"}
-	case "dropped":
+	case word == "dropped":
 		return []string{"telemetry-loss"}
-	case "stuck-cleanup", "vanished", "output-failed", "slow-cleanup", "near-miss", "queue-pressure", "slow-startup", "slow-provider",
-		"slow-disk", "slow-history", "telemetry-loss":
+	case slices.Contains(FailWords(), word):
 		return []string{word}
 	}
 	return nil
@@ -109,7 +115,11 @@ func find(o Options) (stem string, files []string, err error) {
 	if path == "" {
 		path = o.Dir
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	info, err := os.Stat(path)
+	if o.Capture == "" && errors.Is(err, fs.ErrNotExist) {
+		return "", nil, noneIn(path)
+	}
+	if err == nil && info.IsDir() {
 		if path, err = newest(path); err != nil {
 			return "", nil, err
 		}
@@ -126,7 +136,7 @@ func find(o Options) (stem string, files []string, err error) {
 		}
 	}
 	if len(files) == 0 {
-		return "", nil, fmt.Errorf("%w: %s", errNone, o.Capture)
+		return "", nil, fmt.Errorf("%w: %s", errNone, path)
 	}
 	slices.SortFunc(files, func(a, b string) int {
 		return strings.Compare(order(a), order(b))
@@ -157,7 +167,11 @@ func newest(dir string) (string, error) {
 		}
 	}
 	if best == "" {
-		return "", fmt.Errorf("%w in %s", errNone, dir)
+		return "", noneIn(dir)
 	}
 	return filepath.Join(dir, best), nil
+}
+
+func noneIn(dir string) error {
+	return fmt.Errorf("%w in %s; start the host with MC_TELEMETRY=file", errNone, dir)
 }

@@ -147,3 +147,32 @@ func TestOrder(t *testing.T) {
 		t.Error("segments are out of order")
 	}
 }
+
+// TestFailWords: every word means a verdict, an unknown one is answered with
+// all of them, and the documentation names the same.
+func TestFailWords(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/telemetry.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, status := explain(t, Options{Dir: t.TempDir(), FailOn: []string{"odd"}})
+	if status != exitUsage {
+		t.Errorf("status %d", status)
+	}
+	for _, w := range FailWords() {
+		if len(codes(w)) != 1 || !strings.Contains(text, w) || !bytes.Contains(docs, []byte("`"+w+"`")) {
+			t.Errorf("%s: means %v; said: %s", w, codes(w), text)
+		}
+	}
+}
+
+// TestNothingThere: a home without captures says how to get one.
+func TestNothingThere(t *testing.T) {
+	empty := t.TempDir()
+	for _, dir := range []string{empty, filepath.Join(empty, "missing")} {
+		want := "no capture in " + dir + "; start the host with MC_TELEMETRY=file"
+		if text, status := explain(t, Options{Dir: dir}); status != exitError || !strings.Contains(text, want) {
+			t.Errorf("status %d, %s", status, text)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSettingsCommands: what is shown, what is refused, and what is noted.
+func TestSettingsCommands(t *testing.T) {
+	const compact = `{"schema_version":2,"agent":{"model":{"provider":"anthropic","model":"m"}},"mine":[1,{"a":2}]}`
+	for name, c := range map[string]struct {
+		file, args string
+		status     int
+		want       string // all of the output, or after … its end
+		after      string // the file
+	}{
+		"show in a new home": {"", "show", exitOK, "there is no settings file yet: the defaults are used\n", ""},
+		"get in a new home":  {"", "get agent", exitOK, "there is no settings file yet: the defaults are used\n", ""},
+		"show ends a line":   {compact, "show", exitOK, compact + "\n", compact},
+		"show as it is":      {compact + "\n", "show", exitOK, compact + "\n", compact + "\n"},
+		"get indents":        {compact, "get agent.model", exitOK, "{\n  \"provider\": \"anthropic\",\n  \"model\": \"m\"\n}\n", compact},
+		"get a list":         {compact, "get mine", exitOK, "[\n  1,\n  {\n    \"a\": 2\n  }\n]\n", compact},
+		"get a text":         {compact, "get agent.model.model", exitOK, "m\n", compact},
+		"get nothing":        {compact, "get agent.none", exitError, "…has no such key: agent.none\n", compact},
+		"empty part":         {compact, "set agent..x 1", exitUsage, "…empty part: \"agent..x\"\n", compact},
+		"ends with a dot":    {compact, "set agent. 1", exitUsage, "…empty part: \"agent.\"\n", compact},
+		"unknown":            {"{}", "set agnet.x 1", exitOK, "note: this version knows no setting agnet.x; it is stored, and has no effect\n", "{\n  \"schema_version\": 2,\n  \"agnet\": {\n    \"x\": 1\n  }\n}"},
+		"no such provider":   {"{}\n", "set agent.model.provider nobody", exitOK, "note: there is no provider nobody; there are: openai-codex, anthropic, claude-subscription\n", "{\n  \"schema_version\": 2,\n  \"agent\": {\n    \"model\": {\n      \"provider\": \"nobody\"\n    }\n  }\n}\n"},
+		"provider":           {"{}", "set agent.model.provider anthropic", exitOK, "", "{\n  \"schema_version\": 2,\n  \"agent\": {\n    \"model\": {\n      \"provider\": \"anthropic\"\n    }\n  }\n}"},
+		"line of the file":   {compact, "set sessions.retention_days -- -1", exitError, "…must be an integer without a sign or fraction\n", compact},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := filepath.Join(t.TempDir(), "home")
+			if c.file != "" {
+				home = writeHome(t, map[string]string{"settings.json": c.file})
+			}
+			out, status := command(t, home, nil, append([]string{"settings"}, strings.Fields(c.args)...)...)
+			end, cut := strings.CutPrefix(c.want, "…")
+			if status != c.status || !cut && out != c.want || !strings.HasSuffix(out, end) {
+				t.Errorf("status %d, %q", status, out)
+			}
+			got, err := os.ReadFile(filepath.Join(home, "settings.json"))
+			if string(got) != c.after || (err != nil) != (c.after == "") {
+				t.Errorf("%v, %q", err, got)
+			}
+		})
+	}
+}
+
+// TestListMakesNoHome: to look is not to begin.
+func TestListMakesNoHome(t *testing.T) {
+	for _, args := range [][]string{{"models", "list"}, {"settings", "show"}} {
+		home := filepath.Join(t.TempDir(), "home")
+		if out, status := command(t, home, nil, args...); status != exitOK {
+			t.Errorf("%q: status %d, %s", args, status, out)
+		}
+		if _, err := os.Lstat(home); err == nil {
+			t.Errorf("%q made the home", args)
+		}
+	}
+}
