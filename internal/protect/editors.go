@@ -116,6 +116,9 @@ func (w *walker) database(name string, args []string, in *source) {
 		}
 	}
 	for _, f := range values(args, "-f", "--file", "--init-command", "--init", "-init") {
+		if strings.Contains(f, hidden) {
+			w.opaque()
+		}
 		w.readsFile(f)
 	}
 }

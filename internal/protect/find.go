@@ -31,6 +31,9 @@ func orHere(list []string) []string {
 // the workspace, if any, and the name that is looked for.
 func (w *walker) finds(args []string) string {
 	folder, name := ".", "found"
+	if !filtered(args) {
+		name = "*"
+	}
 	for _, s := range starts(args) {
 		if !w.allInside([]string{s}) {
 			folder = strings.TrimSuffix(s, "/")

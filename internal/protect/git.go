@@ -115,6 +115,9 @@ func (w *walker) gitCommand(verb string, args []string) {
 		w.gitLoses(verb, args, ops)
 	default:
 		w.raise(overall, 1)
+		if verb != "clone" && verb != "init" {
+			w.writes(".")
+		}
 		w.gitLoses(verb, args, ops)
 	}
 }
@@ -131,6 +134,11 @@ func (w *walker) gitLoses(verb string, args, ops []string) {
 			return
 		}
 		w.raise(destruction, 1.3)
+		for _, o := range ops {
+			if w.zoneOf(o) > zoneWorkspace {
+				w.raise(destruction, 1.9)
+			}
+		}
 		if flag(args, "-x", "-X") {
 			w.raise(destruction, 1.5)
 		}

@@ -94,6 +94,8 @@ func toolHandler(name string) handler {
 		return func(w *walker, args []string, in *source) { w.database(name, args, in) }
 	case "pwsh", "powershell", "cmd", "wsl", "cscript", "wscript", "mshta", "rundll32", "regsvr32":
 		return (*walker).windows
+	case "java":
+		return (*walker).java
 	case "openssl":
 		return (*walker).openssl
 	}

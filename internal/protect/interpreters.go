@@ -36,7 +36,7 @@ var python = &danger{"c", nil, []string{"-W", "-X"}, []string{"rmtree", "unlink"
 	[]string{"os.system", "system", "subprocess", "popen", "Popen", "exec", "eval", "__import__", "__builtins__", "__subclasses__", "__getattribute__", "__dict__", "importlib", "socket", "ctypes", "pty", "getattr", "globals", "builtins", "marshal", "pickle",
 		"runpy", "code.interact", "symlink", "posix", "execv", "execvp", "execl", "spawnl", "spawnv", "spawnlp", "fork", "multiprocessing", "asyncio.create_subprocess_shell", "create_subprocess_exec", "cffi", "commands", "webbrowser", "attrgetter", "methodcaller", "codecs.decode"}}
 
-var javascript = &danger{"ep", []string{"--eval", "--print", "eval"}, []string{"-r", "--require", "--import", "--loader", "-C"}, []string{"rmSync", "fs.rm", "unlink", "unlinkSync", "rmdir", "rmdirSync", "truncate", "truncateSync", "rimraf", "Deno.remove"},
+var javascript = &danger{"ep", []string{"--eval", "--print", "eval"}, []string{"-r", "--require", "--import", "--loader", "-C"}, []string{"rmSync", "fs.rm", "unlink", "unlinkSync", "rmdir", "rmdirSync", "truncate", "truncateSync", "rimraf", "Deno.remove", "removeSync"},
 	[]string{"child_process", "child_", "exec", "execSync", "spawn", "spawnSync", "eval", "Function", "constructor", "process.binding", "Deno.run", "Deno.Command", "Bun.spawn", "Bun.$", "import", "vm", "worker_threads", "symlinkSync", "dlopen", "mainModule", "createRequire", "net", "fork"}}
 
 var perl = &danger{"eE", nil, []string{"-I"}, []string{"unlink", "rmdir", "remove_tree", "rmtree", "truncate"},
@@ -155,6 +155,12 @@ func (w *walker) module(args []string) {
 		for _, a := range args[1:] {
 			if strings.ContainsAny(a, " (;=") {
 				w.programText(python, a)
+			}
+		}
+	case "http.server":
+		for _, d := range append(values(args[1:], "-d", "--directory"), ".") {
+			if w.secretTree(d) {
+				w.raise(credentials, 1.8)
 			}
 		}
 	case "smtpd", "ftplib", "pty":

@@ -168,7 +168,14 @@ func (w *walker) printenv(args []string, _ *source) {
 
 // shows: the sending programs of the tables, and the ones that print the value
 // of a secret variable, are known by what they are given.
-func (w *walker) shows(name string, _ []string) {
+func (w *walker) shows(name string, args []string) {
+	if name == "echo" || name == "printf" {
+		for _, a := range args {
+			if strings.Contains(a, secret) {
+				w.raise(credentials, 1.8)
+			}
+		}
+	}
 	switch severe[name].kind {
 	case untrusted, credentials:
 		if severe[name].score > 0 {

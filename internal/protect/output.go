@@ -87,9 +87,14 @@ func (w *walker) prints(args []string, in *source) *source {
 		out.inside = false
 	case "find":
 		return &source{inside: w.allInside(starts(rest)), found: w.finds(rest)}
-	case "fd", "ls":
+	case "ls":
+		return w.listed(operands(rest))
+	case "fd":
 		out.inside = w.allInside(starts(rest))
 	case "grep", "rg", "ag":
+		if in != nil && len(operands(rest)) < 2 && !flag(rest, "-v", "--invert-match") {
+			return &source{inside: in.inside, found: strings.TrimSuffix(in.found, "*"), download: in.download}
+		}
 		out.inside = flag(rest, "-l", "-L", "--files-with-matches", "--files", "--files-without-match") && w.allInside(skipFirst(operands(rest)))
 	case "git":
 		out.inside = len(rest) > 0 && (rest[0] == "ls-files" || rest[0] == "diff" || rest[0] == "grep")
@@ -107,6 +112,18 @@ func (w *walker) prints(args []string, in *source) *source {
 		out.inside = false
 	}
 	out.download = out.download || downloaders[name]
+	return out
+}
+
+// listed is what ls writes: the names of everything in a folder, or what it
+// was given.
+func (w *walker) listed(ops []string) *source {
+	out := &source{inside: w.allInside(ops), found: "./*"}
+	for _, o := range ops {
+		if out.found = o; !w.allInside([]string{o}) {
+			break
+		}
+	}
 	return out
 }
 

@@ -140,6 +140,23 @@ func (w *walker) toolchain(name, verb string, args []string) {
 	}
 }
 
+// java runs archives and classes; an agent is code too.
+func (w *walker) java(args []string, _ *source) {
+	w.raise(overall, 0.6)
+	for _, o := range []string{"-jar", "-cp", "-classpath", "--class-path"} {
+		for i, a := range args {
+			if a == o && i+1 < len(args) {
+				w.runsFile(args[i+1])
+			}
+		}
+	}
+	for _, a := range args {
+		if strings.HasPrefix(a, "-javaagent") || strings.HasPrefix(a, "-agentpath") {
+			w.raise(untrusted, 1.8)
+		}
+	}
+}
+
 func (w *walker) runsGo(p string) {
 	if strings.HasSuffix(p, ".go") {
 		for _, d := range w.absolute(p) {

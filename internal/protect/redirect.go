@@ -13,6 +13,9 @@ func (w *walker) redirect(r *syntax.Redirect, s *syntax.Stmt) *source {
 	src := w.feed(r)
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
+		if r.Op == syntax.WordHdoc && strings.Contains(src.text, secret) {
+			w.raise(credentials, 1.8)
+		}
 		return src
 	case syntax.RdrIn:
 		for _, p := range w.word(r.Word) {
@@ -119,8 +122,8 @@ func (w *walker) keeps(p string, src *source) {
 		if old, ok := w.files[d]; ok { // any of the two may be there
 			src = &source{text: old.text + "\n" + src.text, literal: old.literal && src.literal, download: old.download || src.download}
 		}
-		if len(src.text) > maxKept {
-			src = &source{download: src.download}
+		if !src.literal || len(src.text) > maxKept {
+			src = &source{download: src.download, inside: src.inside, file: src.file}
 		}
 		w.files[d] = *src
 	}

@@ -12,6 +12,7 @@ const (
 	split  = "\ue000" // where the shell splits the value of a variable
 	env    = "\ue001" // a variable of the environment, which the text never sets
 	hidden = "\ue002" // anything else that is computed
+	secret = "\ue003" // a variable of the environment that is named like a credential
 )
 
 // unseen reports whether a part of s is only known when it runs.
@@ -220,6 +221,9 @@ func (w *walker) values(name string) []string {
 	}
 	if strings.ContainsAny(name, "@*!-0123456789") && !strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") {
 		return []string{hidden}
+	}
+	if secretVariable(name) {
+		return []string{secret}
 	}
 	return []string{env}
 }

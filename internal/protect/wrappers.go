@@ -20,7 +20,7 @@ var wrappers = map[string]wrapper{
 	"start-stop-daemon": {takes: "-p -x --exec"}, "daemonize": {}, "lockrun": {}, "setarch": {skip: 1}, "linux64": {}, "linux32": {}, "coproc": {}, "then": {}, "systemd-inhibit": {}, "pty": {}, "winpty": {}, "wine": {}, "time-limit": {},
 	"direnv": {verb: "exec", skip: 1}, "poetry": {verb: "run"}, "pipenv": {verb: "run"}, "hatch": {verb: "run"}, "pdm": {verb: "run"}, "rye": {verb: "run"}, "conda": {verb: "run", takes: "-n -p"}, "mamba": {verb: "run", takes: "-n -p"}, "bundle": {verb: "exec"}, "rbenv": {verb: "exec"}, "pyenv": {verb: "exec"},
 	"asdf": {verb: "exec"}, "mise": {verb: "exec x"}, "opam": {verb: "exec"}, "doppler": {verb: "run"}, "dotenv": {verb: "run"}, "perf": {verb: "stat record trace", takes: "-e -o"}, "cmake": {verb: "-E"}, "op": {verb: "run"}, "rustup": {verb: "run", skip: 1}, "stack": {verb: "exec"},
-	"tmux": {verb: "new new-session neww new-window splitw split-window respawn-pane run run-shell", takes: "-s -n -c -t -L -S -e"}, "screen": {takes: "-S -L -c"}, "at-once": {}, "nix-shell": {skip: 99, text: "--run --command"}, "nix": {verb: "develop shell", skip: 99, text: "-c --command"},
+	"tmux": {verb: "new new-session neww new-window splitw split-window respawn-pane run run-shell send send-keys", takes: "-s -n -c -t -L -S -e"}, "screen": {takes: "-S -L -c"}, "at-once": {}, "nix-shell": {skip: 99, text: "--run --command"}, "nix": {verb: "develop shell", skip: 99, text: "-c --command"},
 	"ld-linux-x86-64.so.2": {takes: "--library-path --preload"}, "ld-linux.so.2": {}, "ld-linux-aarch64.so.1": {}, "ld-musl-x86_64.so.1": {},
 }
 
