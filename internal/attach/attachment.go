@@ -61,8 +61,20 @@ func (a *Attachment) Title() string { return a.facts().title }
 func (a *Attachment) Prompts() int { return a.facts().prompts }
 
 // TerminalRecorded reports whether the file says how the last turn ended
-// (runner.md 23).
-func (a *Attachment) TerminalRecorded() bool { return !a.facts().owed }
+// (runner.md 23). A log that was changed from outside is read again: with fewer
+// records than were stored it has lost some of the turn, whatever it ends with.
+func (a *Attachment) TerminalRecorded() bool {
+	if !a.follower.gap() && a.knownStale() {
+		stored := a.follower.records()
+		if a.Rebase(context.Background()) != nil {
+			return false
+		}
+		if a.follower.records() < stored {
+			a.follower.owe()
+		}
+	}
+	return !a.facts().owed
+}
 
 func (a *Attachment) facts() facts {
 	f, _ := a.follower.facts() // an error was dealt with when the session was opened

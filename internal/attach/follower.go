@@ -73,6 +73,20 @@ func (f *follower) gap() bool {
 	return f.now.gap
 }
 
+// records is how many went through the folds.
+func (f *follower) records() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now.next
+}
+
+// owe says that the last turn has no end that counts.
+func (f *follower) owe() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.now.facts.owed = true
+}
+
 func (f *follower) setTorn() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -406,6 +406,47 @@ func TestReplacedDuringARun(t *testing.T) {
 	}
 }
 
+// TestLostDuringARun: a turn whose records somebody took away is not durable,
+// even if its end was stored. The next one is.
+func TestLostDuringARun(t *testing.T) {
+	for name, c := range map[string]struct {
+		change   func(whole string) string
+		terminal bool
+	}{
+		"removed": {func(string) string { return "" }, false},
+		"emptied": {func(string) string { return "" }, false},
+		"cut":     {func(whole string) string { return whole[:len(whole)-9] }, false},
+		"other":   {func(whole string) string { return strings.Replace(whole, "Q", "q", 1) }, true},
+		"longer":  {func(whole string) string { return whole + whole[strings.LastIndex(whole[:len(whole)-1], "\n")+1:] }, true},
+	} {
+		r := newRig(t, "/w")
+		a, err := r.svc.Create(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.append(a, session.KindUserInput, `{"text":"Q"}`)
+		r.append(a, session.KindAssistantChunk, `{"text":"A"}`)
+		r.write(a.ID(), c.change(r.content(a.ID())))
+		if name == "removed" {
+			if err := r.fs.Remove(r.path(a.ID())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.append(a, session.KindAssistantOutput, `{"text":"A"}`)
+		if got := a.TerminalRecorded(); got != c.terminal {
+			t.Errorf("%s: terminal recorded: %v", name, got)
+		}
+		if _, err := a.Refresh(t.Context()); err != nil || a.TerminalRecorded() != c.terminal {
+			t.Errorf("%s: refresh: %v", name, err)
+		}
+		r.append(a, session.KindUserInput, `{"text":"next"}`)
+		r.append(a, session.KindAssistantOutput, `{"text":"B"}`)
+		if _, err := a.Refresh(t.Context()); err != nil || !a.TerminalRecorded() || a.Check(t.Context()) != nil {
+			t.Errorf("%s: the next turn: %v", name, err)
+		}
+	}
+}
+
 // TestCompaction: the folds follow the log into its new file, also when nobody
 // told the attachment.
 func TestCompaction(t *testing.T) {
