@@ -28,7 +28,11 @@ var errNoLogout = errors.New("nothing of this provider is stored here: custom pr
 func runAuth(c authCmd, what string, stdout, stderr *os.File) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	d, err := openDesk(ctx)
+	open := openDesk
+	if what == "status" {
+		open = lookDesk
+	}
+	d, err := open(ctx)
 	if err == nil {
 		switch what {
 		case "status":

@@ -35,9 +35,9 @@ type cli struct {
 	Auth     authCmd     `cmd:"" help:"Show and remove credentials."`
 	MCP      mcpCmd      `cmd:"" name:"mcp" help:"List, test, approve and log in to MCP servers."`
 	Trace    traceCmd    `cmd:"" help:"Explain a telemetry capture: what was stuck, since when, in which phase."`
+	Demo     demoCmd     `cmd:"" help:"Run one full turn through a real child process with an embedded offline model. Needs no key and no network."`
 	Help     helpCmd     `cmd:"" help:"Show the help of a command."`
 	About    struct{}    `cmd:"" name:"version" help:"Print the version and exit."`
-	Demo     demoCmd     `cmd:"" help:"Run one full turn through a real child process with an embedded offline model. Needs no key and no network."`
 }
 
 type serveCmd struct {
@@ -164,7 +164,7 @@ func (c *cli) dispatch(command string, stdin, stdout, stderr *os.File) int {
 	case "ask":
 		return runAsk(c.Ask, stdin, stdout, stderr)
 	case "doctor":
-		return runDoctor(stdout)
+		return runDoctor(c.Doctor, stdout)
 	case "mcp":
 		what, _, _ := strings.Cut(rest, " ")
 		return runMCP(c.MCP, what, stdout, stderr)

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,17 +11,15 @@ import (
 	"strings"
 	"time"
 
-	"magicode/internal/auth"
 	"magicode/internal/config"
-	"magicode/internal/lease"
 	"magicode/internal/profile"
-	"magicode/internal/provider/claude"
-	"magicode/internal/startup"
 	"magicode/internal/vfs"
 )
 
 // doctorCmd checks what a child would start with. It changes nothing.
-type doctorCmd struct{}
+type doctorCmd struct {
+	Hosts bool `help:"Also show how a host starts a child, from Node too."`
+}
 
 // verdict of one check.
 type verdict uint8
@@ -39,6 +36,7 @@ type doctor struct {
 	fs     vfs.FS
 	lookup func(string) (string, bool)
 	worst  verdict
+	hosts  bool
 }
 
 func (d *doctor) say(v verdict, what, format string, args ...any) {
@@ -47,9 +45,16 @@ func (d *doctor) say(v verdict, what, format string, args ...any) {
 	fmt.Fprintf(d.out, "%s  %-12s %s\n", mark, what, fmt.Sprintf(format, args...))
 }
 
+// more prints lines that belong to the last finding.
+func (d *doctor) more(text string) {
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(d.out, "%19s%s\n", "", strings.TrimRight(line, "\n"))
+	}
+}
+
 // runDoctor returns 1 when a child would not start.
-func runDoctor(stdout *os.File) int {
-	d := &doctor{out: stdout, fs: vfs.OS(), lookup: lookupIn(os.Environ())}
+func runDoctor(c doctorCmd, stdout *os.File) int {
+	d := &doctor{hosts: c.Hosts, out: stdout, fs: vfs.OS(), lookup: lookupIn(os.Environ())}
 	d.check()
 	if d.worst == bad {
 		return exitError
@@ -70,6 +75,7 @@ func (d *doctor) check() {
 	}
 	d.home(paths)
 	d.lastStartup(paths)
+	d.telemetry(paths)
 	settings, ok := d.settings(dir, paths)
 	if !ok {
 		return
@@ -77,7 +83,9 @@ func (d *doctor) check() {
 	d.files(paths, settings)
 	d.provider(paths, settings)
 	d.locks(paths)
-	d.say(good, "hosts", "start 'magi-code serve --stdio' over two pipes; from Node, whose spawn makes sockets: bash -c '%s' /path/to/magi-code", NodeLaunch)
+	if d.hosts {
+		d.say(good, "hosts", "start 'magi-code serve --stdio' over two pipes; from Node, whose spawn makes sockets: bash -c '%s' /path/to/magi-code", NodeLaunch)
+	}
 }
 
 // NodeLaunch is the shell script that becomes serve with two pipes where a host
@@ -104,59 +112,39 @@ func (d *doctor) home(p config.Paths) {
 	}
 }
 
-// lastStartup shows the note that a failed start has left (decision 35).
-func (d *doctor) lastStartup(p config.Paths) {
-	data, err := vfs.ReadFile(d.fs, startup.NotePath(p), 64<<10)
-	if err != nil {
-		return
-	}
-	var note map[string]any
-	if json.Unmarshal(data, &note) != nil {
-		return
-	}
-	var parts []string
-	for _, key := range []string{"time", "code", "stage", "file", "key", "line"} {
-		if v, ok := note[key]; ok && v != nil && v != "" {
-			parts = append(parts, fmt.Sprintf("%s %v", key, v))
-		}
-	}
-	d.say(noted, "last failure", "%s", strings.Join(parts, ", "))
-}
-
-// settings loads them as a child would, but reads only: a missing file is fine.
+// settings reads them as a child would, but changes nothing: a missing file is fine.
 func (d *doctor) settings(dir string, p config.Paths) (s *config.Settings, ok bool) {
-	if _, err := d.fs.Lstat(p.Settings()); errors.Is(err, fs.ErrNotExist) {
-		d.say(noted, "settings", "there is no settings file: the defaults are used")
-		return new(config.Settings), true
-	}
-	leases := lease.New(lease.Options{FS: d.fs})
-	loaded, err := config.Load(context.Background(), config.Env{
-		FS: d.fs, Lookup: d.lookup, CWD: dir, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: passwordHome,
-		Lock: func(ctx context.Context, target string, wait time.Duration) (func() error, error) {
-			l, err := leases.Acquire(ctx, target, min(wait, time.Second))
-			if err != nil {
-				return nil, err
-			}
-			return l.Release, nil
-		},
-	})
+	loaded, err := config.Look(config.Env{FS: d.fs, Lookup: d.lookup, CWD: dir, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: passwordHome})
 	if err != nil {
 		d.say(bad, "settings", "%v", err)
 		return nil, false
 	}
-	d.say(good, "settings", "%s is valid; approvals ask at level %s", p.Settings(), loaded.Settings.Capabilities.Approvals.Level)
+	if _, err := d.fs.Lstat(p.Settings()); errors.Is(err, fs.ErrNotExist) {
+		d.say(noted, "settings", "there is no settings file: the defaults are used")
+	} else {
+		d.say(good, "settings", "%s is valid; approvals ask at level %s", p.Settings(), loaded.Settings.Capabilities.Approvals.Level)
+	}
 	for _, ignored := range loaded.Ignored {
 		d.say(noted, "settings", "safe mode ignores the project's %s", ignored)
 	}
-	for _, server := range loaded.MCP.Servers {
+	d.servers(loaded.MCP)
+	return loaded.Settings, true
+}
+
+func (d *doctor) servers(m config.MCP) {
+	var names []string
+	for _, server := range m.Servers {
+		names = append(names, server.Name)
 		if !server.Bound {
 			d.say(noted, "MCP", "server %s is approved by its file and name: it keeps the approval when %s is edited", server.Name, server.Source)
 		}
 	}
-	for _, held := range loaded.MCP.Held {
+	if len(names) > 0 {
+		d.say(good, "MCP", "every start runs %s, and fails while one does not come up: 'magi-code mcp test' tries them", strings.Join(names, ", "))
+	}
+	for _, held := range m.Held {
 		d.say(noted, "MCP", "server %s is not started: %s", held.Name, held.Why)
 	}
-	return loaded.Settings, true
 }
 
 func (d *doctor) files(p config.Paths, s *config.Settings) {
@@ -171,52 +159,6 @@ func (d *doctor) files(p config.Paths, s *config.Settings) {
 	}
 	if _, err := profile.ReadAgent(d.fs, p.Root, s.Agent.PrimaryAgent); err != nil {
 		d.say(bad, "profiles", "%v", err)
-	}
-}
-
-func (d *doctor) provider(p config.Paths, s *config.Settings) {
-	id := "openai-codex"
-	if s.Agent.Model.Provider != nil {
-		id = *s.Agent.Model.Provider
-	}
-	if def, ok := s.Providers.Custom[id]; ok {
-		if _, ready := auth.CustomKey(d.lookup, def.KeyVariable); !ready {
-			d.say(bad, "provider", "%s needs the variable %s, which is not set", id, def.KeyVariable)
-			return
-		}
-		d.say(good, "provider", "%s at %s", id, def.BaseURL)
-		return
-	}
-	if id == claude.ID {
-		d.claude(p)
-		return
-	}
-	store := auth.NewStore(d.fs, p.Auth(), unlocked, time.Now)
-	file, err := store.Read(context.Background())
-	if err != nil {
-		d.say(bad, "credentials", "%v", err)
-		return
-	}
-	if file.Ready(id, d.lookup, time.Now()) == auth.Missing {
-		d.say(bad, "provider", "%s has no usable credential; name another provider in agent.model.provider (see the README)", id)
-		return
-	}
-	d.say(good, "provider", "%s has a credential", id)
-}
-
-// claude asks the claude command for its login, as a start does.
-func (d *doctor) claude(p config.Paths) {
-	c := &claude.Command{FS: d.fs, Lookup: d.lookup, Environ: os.Environ(), Home: p.Home}
-	path, found := c.Path()
-	switch {
-	case auth.ClaudeConflict(d.lookup) != "":
-		d.say(bad, "provider", "the variable %s would override the login of the claude command; unset it", auth.ClaudeConflict(d.lookup))
-	case !found:
-		d.say(bad, "provider", "claude-subscription needs the claude command, which is not installed")
-	case !c.Ready(context.Background()):
-		d.say(bad, "provider", "%s is not logged in to a subscription: run 'claude auth login'", path)
-	default:
-		d.say(good, "provider", "claude-subscription through %s", path)
 	}
 }
 

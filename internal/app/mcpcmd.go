@@ -94,7 +94,12 @@ func doMCP(ctx context.Context, c mcpCmd, what string, stdout *os.File) (err err
 	case "revoke":
 		return t.approve(ctx, c.Revoke.Name, false)
 	}
-	if t.loaded, err = config.Load(ctx, env); err != nil {
+	if what == "list" {
+		t.loaded, err = config.Look(env)
+	} else {
+		t.loaded, err = config.Load(ctx, env)
+	}
+	if err != nil {
 		return err
 	}
 	switch what {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/signal"
@@ -121,15 +122,11 @@ func newDesk(env config.Env, loaded *config.Loaded) *desk {
 	return &desk{agent: a, env: env, snap: snap, models: newModels(a, snap), http: httpx.New(httpx.Options{Environ: a.environ})}
 }
 
-// providers are all that can be selected: the built-in ones, then the user's own.
-func (d *desk) providers() []string {
-	out := []string{codex.ID, "anthropic", claude.ID}
-	var own []string
-	for id := range d.snap.Custom {
-		own = append(own, id)
-	}
-	slices.Sort(own)
-	return append(out, own...)
+func (d *desk) providers() []string { return providerNames(d.snap.Custom) }
+
+// providerNames are all that can be selected: the built-in ones, then the user's own.
+func providerNames[V any](custom map[string]V) []string {
+	return append([]string{codex.ID, "anthropic", claude.ID}, slices.Sorted(maps.Keys(custom))...)
 }
 
 func (d *desk) known(id string) error {

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"magicode/internal/config"
+	"magicode/internal/redact"
+	"magicode/internal/vfs"
+)
+
+// lastStartup shows the note that a failed start has left (decision 35). Nobody
+// takes it away: a later start may have gone well.
+func (d *doctor) lastStartup(p config.Paths) {
+	n, ok := readNote(d.fs, p)
+	if !ok {
+		return
+	}
+	text := redact.Display(n.Code) + " in the stage " + redact.Display(string(n.Stage))
+	if place := placeOf(n); place != "" {
+		text += ": " + place
+	}
+	d.say(noted, "last failure", "from an earlier start, %s: %s", redact.Display(n.Time), text)
+	if at, err := time.Parse(time.RFC3339, n.Time); err == nil {
+		if used := d.lastUse(p); used.After(at.Add(time.Second)) {
+			d.more("a session was written after it, " + used.UTC().Format(time.RFC3339) + ": a later start went well")
+		}
+	}
+}
+
+// lastUse is when a session was written last: what only a good start can do.
+func (d *doctor) lastUse(p config.Paths) (last time.Time) {
+	entries, err := d.fs.ReadDir(p.Sessions())
+	if err != nil {
+		return last
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".jsonl") {
+			continue
+		}
+		if info, err := d.fs.Lstat(filepath.Join(p.Sessions(), e.Name())); err == nil && info.Mtime.After(last) {
+			last = info.Mtime
+		}
+	}
+	return last
+}
+
+// telemetry shows what was wrong with what a child was asked to record.
+func (d *doctor) telemetry(p config.Paths) {
+	file := filepath.Join(p.State(), "telemetry-status.json")
+	data, err := vfs.ReadFile(d.fs, file, 64<<10)
+	if err != nil {
+		return
+	}
+	var status struct {
+		Started  string
+		Problems []struct{ Code, Key string }
+	}
+	if json.Unmarshal(data, &status) != nil {
+		d.say(noted, "telemetry", "%s cannot be read", file)
+		return
+	}
+	for _, problem := range status.Problems {
+		text := problem.Code
+		if problem.Key != "" {
+			text += ": " + problem.Key
+		}
+		d.say(noted, "telemetry", "of the child started %s: %s", redact.Display(status.Started), redact.Display(text))
+	}
+}
