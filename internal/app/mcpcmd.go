@@ -285,7 +285,7 @@ func (t *mcpTool) approve(ctx context.Context, name string, approve bool) error 
 		return nil
 	}
 	fmt.Fprintf(t.out, "approved: %s of %s\n    %s\n", name, source, t.shown(name))
-	fmt.Fprintf(t.out, "Every start in this folder runs it now, and fails while it does not come up: 'magi-code mcp test %s' tries it.\n", name)
+	fmt.Fprintf(t.out, "Every start that reads this file runs it now, and fails while it does not come up: 'magi-code mcp test %s' tries it.\n", name)
 	return nil
 }
 
