@@ -5,6 +5,7 @@ import (
 	"magicode/internal/redact"
 	"magicode/internal/session"
 	"magicode/internal/tool"
+	"magicode/pkg/localagent"
 )
 
 // apply is the table of storage.md 7.1. Kinds without a row show nothing.
@@ -168,9 +169,11 @@ func (f *Fold) diagnostic(v jsonscan.Value) error {
 	return f.addText(diagnostic, v, false)
 }
 
-// label is the display label of a call.
+// label is the display label of a call. It keeps the protocol's bound of an
+// activity's summary with its state: a script in a command does not eat up the
+// snapshot that all of the session must fit.
 func label(name string, arguments jsonscan.Value) string {
-	return redact.Display(tool.Label(name, arguments))
+	return redact.Cut(redact.Display(tool.Label(name, arguments)), localagent.MaxSummaryBytes-len(stateTexts[completed]))
 }
 
 func put[K comparable, V any](m *map[K]V, k K, v V) {

@@ -3,12 +3,14 @@ package history_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"magicode/internal/history"
 	"magicode/internal/session"
+	"magicode/pkg/localagent"
 )
 
 func TestPageBytes(t *testing.T) {
@@ -264,5 +266,31 @@ func TestHeavyEscapesFitPages(t *testing.T) {
 	want := strings.Repeat("\"\\\n\u2028\u0001", 9000)
 	if len(got) != 2 || !complete || len(got[1].Text) == 0 || strings.ReplaceAll(want, "\u0001", "") != strings.ReplaceAll(got[1].Text, "\u0001", "") {
 		t.Errorf("%d messages", len(got))
+	}
+}
+
+// TestActivitySummariesAreBounded: what a call is called keeps the protocol's
+// bound with its state, so that scripts in commands do not fill the snapshot.
+func TestActivitySummariesAreBounded(t *testing.T) {
+	f := fold(t, script(q)...)
+	for i := range 12 {
+		id := strconv.Itoa(i)
+		for _, r := range []session.Record{
+			rec(session.KindToolCall, `{"id":"`+id+`","name":"bash","arguments":{"command":"`+strings.Repeat("ü", 1<<19)+`"}}`),
+			rec(session.KindToolResult, result(id, "bash", "true")),
+		} {
+			if err := f.Apply(r); err != nil {
+				t.Fatalf("call %d: %v", i, err)
+			}
+		}
+	}
+	all, _ := entries(t, snapshot(t, f))
+	for _, e := range all[1:] {
+		if n := len(e.Text); n > localagent.MaxSummaryBytes || n < localagent.MaxSummaryBytes-1 && !strings.HasPrefix(e.Text, "Interrupted") {
+			t.Errorf("%d bytes: %.40q", n, e.Text)
+		}
+		if e.Kind == "activity" && !strings.HasSuffix(e.Text, ": completed") {
+			t.Errorf("the state is gone: %q", e.Text[len(e.Text)-20:])
+		}
 	}
 }
