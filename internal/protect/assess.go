@@ -117,13 +117,8 @@ func (w *walker) script(text string) {
 	if unseen(text) {
 		w.opaque()
 	}
-	var list []*syntax.Stmt
-	parser := syntax.NewParser(syntax.Variant(syntax.LangBash))
-	err := parser.Stmts(strings.NewReader(text), func(s *syntax.Stmt) bool {
-		list = append(list, s)
-		return true
-	})
-	if err != nil {
+	list, ok := parse(text)
+	if !ok {
 		w.opaque()
 	}
 	for _, s := range list {
@@ -133,6 +128,25 @@ func (w *walker) script(text string) {
 		}
 	}
 	w.list(list, nil, true)
+}
+
+// parse returns the statements of a text, up to its first syntax error. A
+// parser that gives up on hostile text has not seen through it, no more.
+func parse(text string) (list []*syntax.Stmt, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	ok = true
+	for s, err := range syntax.NewParser(syntax.Variant(syntax.LangBash)).StmtsSeq(strings.NewReader(text)) {
+		if err != nil {
+			ok = false // going on: the parser may report an error twice
+			continue
+		}
+		list = append(list, s)
+	}
+	return list, ok
 }
 
 // tangled reports text whose nesting would keep the parser busy: it is

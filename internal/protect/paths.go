@@ -22,7 +22,10 @@ const (
 // absolute returns the places that a path may name, for every folder in which
 // the command may run. An unknown folder leaves a path that is not absolute.
 func (w *walker) absolute(p string) []string {
-	if strings.HasPrefix(p, "/") || p == "" || strings.HasPrefix(p, "\xee\x80") {
+	if p == "" {
+		return known(w.dirs)
+	}
+	if strings.HasPrefix(p, "/") || strings.HasPrefix(p, "\xee\x80") {
 		return []string{path.Clean(p)}
 	}
 	out := make([]string, len(w.dirs))
@@ -106,7 +109,7 @@ func (w *walker) region(p string) zone {
 
 // covers strips trailing parts that match everything: dir/* is all of dir.
 func covers(p string) (folder string, all bool) {
-	for p != "/" && everything(base(p)) {
+	for p != "/" && p != "." && everything(base(p)) {
 		p, all = path.Dir(p), true
 	}
 	return p, all
