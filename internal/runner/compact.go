@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -138,11 +140,15 @@ func (r *run) compact(ctx context.Context, carry int, guidance string) error {
 		err = e
 	}
 	if err != nil && ctx.Err() == nil {
-		force := "the session is unchanged"
+		force := "the session stays as it was"
 		if committed {
 			force = "the compacted session is in force"
 		}
-		_ = r.Sink.Emit(r.rec.ctx, Notice{Summary: redact.Cut("Compaction failed: "+errorSummary(err)+"; "+force+".", maxNoticeBytes)})
+		why := errorSummary(err)
+		if file := (fileError{}); errors.As(err, &file) {
+			why = file.what // the cause may name a path
+		}
+		_ = r.Sink.Emit(r.rec.ctx, Notice{Summary: redact.Cut("Compaction failed: "+why+"; "+force+".", maxNoticeBytes)})
 	}
 	return err
 }
@@ -155,28 +161,60 @@ func (r *run) summarise(ctx context.Context, carry int, guidance string) (commit
 	c := r.Compaction
 	rot, err := c.Begin(ctx, carry)
 	if err != nil {
-		return false, fmt.Errorf("begin compaction: %w", err)
+		return false, fileError{"the session file could not be read", err}
 	}
-	req := c.Request
-	req.Items = append([]provider.Item{{Kind: provider.ItemMessage, Role: "system", Text: c.System}}, rot.Replayed()...)
-	req.Items = append(req.Items, message("user", summaryInstruction(guidance)))
-	if r.Budget.Enabled && c.Hard > 0 && r.Budget.CountItems(req.Items) > c.Hard {
-		return false, ErrTooLarge
-	}
-	summary, err := r.askSummary(ctx, req)
+	summary, err := r.summaryOf(ctx, rot.Replayed(), guidance)
 	if err != nil {
 		return false, err
 	}
 	outcome, err := rot.Commit(r.rec.ctx, summary)
 	if outcome == session.NotWritten {
-		return false, fmt.Errorf("commit compaction: %w", errors.Join(err, errNotStored))
+		return false, fileError{"the session file could not be written", errors.Join(err, errNotStored)}
 	}
 	history, err := c.Replay(r.rec.ctx)
 	if err != nil {
-		return true, fmt.Errorf("replay the compacted session: %w", err)
+		return true, fileError{"the compacted session could not be read", err}
 	}
 	r.History, r.tally = history, tally{}
 	return true, nil
+}
+
+// fileError is trouble with the session file. Its cause is for the log, what for the wire.
+type fileError struct {
+	what  string
+	cause error
+}
+
+func (e fileError) Error() string { return e.what + ": " + e.cause.Error() }
+func (e fileError) Unwrap() error { return e.cause }
+
+// summaryOf asks for a summary of the conversation, shortened if it must be. A
+// model that takes less than its budget says is asked once more with half.
+func (r *run) summaryOf(ctx context.Context, conversation []provider.Item, guidance string) (string, error) {
+	c := r.Compaction
+	head := []provider.Item{{Kind: provider.ItemMessage, Role: "system", Text: c.System}}
+	tail := []provider.Item{message("user", summaryInstruction(guidance))}
+	req := c.Request
+	if !r.Budget.Enabled {
+		req.Items = slices.Concat(head, conversation, tail)
+		return r.askSummary(ctx, req)
+	}
+	limit := c.Hard
+	if limit <= 0 {
+		limit = math.MaxInt
+	}
+	var ok bool
+	if req.Items, ok = fit(head, conversation, tail, limit, r.Budget.CountItems); !ok {
+		return "", ErrTooLarge
+	}
+	summary, err := r.askSummary(ctx, req)
+	if perr := (*provider.Error)(nil); !errors.As(err, &perr) || perr.Kind != provider.ErrPromptTooLong {
+		return summary, err
+	}
+	if req.Items, ok = fit(head, conversation, tail, r.Budget.CountItems(req.Items)/2, r.Budget.CountItems); !ok {
+		return "", err
+	}
+	return r.askSummary(ctx, req)
 }
 
 func summaryInstruction(guidance string) string {
