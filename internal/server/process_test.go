@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -58,7 +59,13 @@ func startChild(t *testing.T, mode string, argv ...string) *child {
 	// The race detector would make each exit wait for a second.
 	c.cmd.Env = append(os.Environ(), childMode+"="+mode, "GORACE=atexit_sleep_ms=0")
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = c.childIn, c.childOut, &c.stderr
-	if err := c.cmd.Start(); err != nil {
+	// A handled signal begins as the default in a child; one that whoever started
+	// the tests ignores, as nohup does, would stay ignored.
+	handled := make(chan os.Signal, 1)
+	signal.Notify(handled, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	err = c.cmd.Start()
+	signal.Stop(handled)
+	if err != nil {
 		t.Fatal(err)
 	}
 	c.childOut.Close() // so that the end of the child is the end of its output
@@ -84,6 +91,7 @@ func (c *child) next() string {
 	c.t.Helper()
 	line, err := c.lines.ReadString('\n')
 	if err != nil {
+		_ = c.cmd.Wait() // then all of stderr is here
 		c.t.Fatalf("output: %v, stderr %q", err, c.stderr.String())
 	}
 	return abridge(c.t, line)
