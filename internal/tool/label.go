@@ -16,7 +16,8 @@ var lenient = jsonscan.Options{LoneSurrogates: true, AnyNumber: true}
 // (storage.md 7.2, tools.md 2.1): the name as it was sent and what the call is
 // about. arguments is one JSON value; text that is none, or a value that is no
 // object, gives the bare name. Only string arguments count. The label is
-// redacted and has no length limit; only read labels are free of line feeds.
+// redacted and has no length limit here (whoever shows it bounds it); only read
+// labels are free of line feeds.
 func Label(name string, arguments []byte) string {
 	args, err := jsonscan.Parse(arguments, lenient)
 	if err != nil || args.Kind() != jsonscan.Object {

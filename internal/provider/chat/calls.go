@@ -11,6 +11,7 @@ import (
 
 const (
 	maxArgumentBytes = 1 << 20 // of one call: providers.md 10
+	maxCalls         = 4096    // of one answer: a run's identities end there (extensions.md 13.10 counts them), and the search for a call is linear
 	legacyCallID     = "call_legacy_function_call"
 	noIndex          = -1
 )
@@ -46,6 +47,9 @@ func (c *calls) add(entry jsonscan.Value) error {
 	case open != nil && open.repeats(id, name, args):
 		return nil
 	case open == nil, open.ended(index, id, name, args):
+		if len(c.pending) == maxCalls {
+			return exchange.Overflow("number of tool calls")
+		}
 		open = &call{index: index}
 		c.pending = append(c.pending, open)
 	}
