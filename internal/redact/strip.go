@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 )
@@ -68,7 +69,24 @@ func (p *Stripper) Flush() string {
 // firstControl returns the place of the first character that Strip may not
 // leave as it is.
 func firstControl(s string) int {
-	for i := 0; i < len(s); i++ {
+	i := 0
+	for i+8 <= len(s) {
+		p := s[i : i+8]
+		v := uint64(p[0]) | uint64(p[1])<<8 | uint64(p[2])<<16 | uint64(p[3])<<24 | uint64(p[4])<<32 | uint64(p[5])<<40 | uint64(p[6])<<48 | uint64(p[7])<<56
+		t := v & lows
+		control := ^(t+0x60*ones)&^(is(t, '\n')|is(t, '\t')) | is(t, 0x7f)
+		found := (control&^v | is(t, 0xc2&0x7f)&v) & highs
+		if found == 0 {
+			i += 8
+			continue
+		}
+		i += bits.TrailingZeros64(found) / 8
+		if s[i] != 0xc2 || isC1(s, i) {
+			return i
+		}
+		i++
+	}
+	for ; i < len(s); i++ {
 		if b := s[i]; b < ' ' && b != '\n' && b != '\t' || b == 0x7f || b == 0xc2 && isC1(s, i) {
 			return i
 		}
