@@ -186,7 +186,7 @@ func (w *walker) gitRuns(verb string, args, ops []string) {
 			w.raise(untrusted, 1.9)
 		}
 		if verb == "clone" {
-			w.clones(args, ops)
+			w.clones(args)
 		}
 	case "bisect", "rebase":
 		if verb == "bisect" && len(args) > 1 && args[0] == "run" {
@@ -218,11 +218,11 @@ func (w *walker) gitRuns(verb string, args, ops []string) {
 }
 
 // clones remembers where foreign code was put, and its -c settings.
-func (w *walker) clones(args, ops []string) {
+func (w *walker) clones(args []string) {
 	for _, c := range values(args, "-c", "--config") {
 		w.gitConfig(c)
 	}
-	ops = operands(valued(args, "-c", "--config", "-b", "--branch", "--depth", "-o", "-j", "--origin", "--reference", "--filter", "--jobs"))
+	ops := operands(valued(args, "-c", "--config", "-b", "--branch", "--depth", "-o", "-j", "--origin", "--reference", "--filter", "--jobs"))
 	if len(ops) == 0 {
 		return
 	}
