@@ -5,7 +5,6 @@ import (
 	"magicode/internal/redact"
 	"magicode/internal/session"
 	"magicode/internal/tool"
-	"magicode/pkg/localagent"
 )
 
 // apply is the table of storage.md 7.1. Kinds without a row show nothing.
@@ -173,7 +172,7 @@ func (f *Fold) diagnostic(v jsonscan.Value) error {
 // activity's summary with its state: a script in a command does not eat up the
 // snapshot that all of the session must fit.
 func label(name string, arguments jsonscan.Value) string {
-	return redact.Cut(redact.Display(tool.Label(name, arguments)), localagent.MaxSummaryBytes-len(stateTexts[completed]))
+	return redact.Cut(redact.Display(tool.Label(name, arguments)), maxActivityBytes-len(stateTexts[completed]))
 }
 
 func put[K comparable, V any](m *map[K]V, k K, v V) {

@@ -18,6 +18,9 @@ const (
 	// shorter escaped than raw, so a part also keeps the 16,384 raw bytes of
 	// the protocol.
 	maxPartEscaped = 12_000
+	// maxActivityBytes bounds the text of an activity, its state included; the
+	// protocol's bound of a summary.
+	maxActivityBytes = 1024
 	// maxCursorBytes bounds a cursor.
 	maxCursorBytes = 64
 	// projectionOverhead is where the count of serialized bytes starts.
