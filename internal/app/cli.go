@@ -30,6 +30,7 @@ type cli struct {
 	Serve    serveCmd    `cmd:"" help:"Serve the local-agent protocol on stdin and stdout, which must be pipes. For host applications."`
 	Ask      askCmd      `cmd:"" help:"Run one turn and print the reply. Starts a child as any host would; status 0 only for completed and durable."`
 	Doctor   doctorCmd   `cmd:"" help:"Check home, permissions, settings, credentials and locks, and say what to do. Changes nothing."`
+	Sessions sessionsCmd `cmd:"" help:"List, show, export and delete sessions; set their file modes right."`
 	Settings settingsCmd `cmd:"" help:"Show and change settings."`
 	Models   modelsCmd   `cmd:"" help:"List, fetch and select models."`
 	Auth     authCmd     `cmd:"" help:"Show and remove credentials."`
@@ -168,6 +169,9 @@ func (c *cli) dispatch(command string, stdin, stdout, stderr *os.File) int {
 	case "mcp":
 		what, _, _ := strings.Cut(rest, " ")
 		return runMCP(c.MCP, what, stdout, stderr)
+	case "sessions":
+		what, _, _ := strings.Cut(rest, " ")
+		return runSessions(c.Sessions, what, stdout, stderr)
 	case "settings":
 		what, _, _ := strings.Cut(rest, " ")
 		return runSettings(c.Settings, what, stdout, stderr)

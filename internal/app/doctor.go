@@ -105,7 +105,7 @@ func (d *doctor) home(p config.Paths) {
 	d.say(good, "home", "%s", p.Root)
 	if _, err := d.fs.Lstat(p.Sessions()); err == nil {
 		if err := config.CheckSessions(d.fs, p.Sessions(), os.Geteuid()); err != nil {
-			d.say(bad, "sessions", "%v; it must be your own folder with mode 0700: chmod 700 %s", err, p.Sessions())
+			d.say(bad, "sessions", "%v; it must be your own folder with mode 0700: 'magi-code sessions repair-permissions' sets it right", err)
 		} else {
 			d.say(good, "sessions", "%s is private", p.Sessions())
 		}

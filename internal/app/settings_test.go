@@ -51,7 +51,7 @@ func TestSettingsCommands(t *testing.T) {
 
 // TestListMakesNoHome: to look is not to begin.
 func TestListMakesNoHome(t *testing.T) {
-	for _, args := range [][]string{{"models", "list"}, {"settings", "show"}, {"auth", "status"}, {"mcp", "list"}, {"help", "ask"}} {
+	for _, args := range [][]string{{"models", "list"}, {"settings", "show"}, {"auth", "status"}, {"mcp", "list"}, {"sessions", "list"}, {"sessions", "prune"}, {"sessions", "repair-permissions"}, {"help", "ask"}} {
 		home := filepath.Join(t.TempDir(), "home")
 		if out, status := command(t, home, nil, args...); status != exitOK {
 			t.Errorf("%q: status %d, %s", args, status, out)

@@ -18,6 +18,7 @@ const tornText = "The last record of this session was cut off and is not shown"
 // Once an Apply has failed, that error is the answer to everything until Reset.
 type Fold struct {
 	newID func() string
+	whole bool // without the bounds of a snapshot
 
 	closed     writer // messages of closed turns, as entries
 	messages   int    // of closed turns
@@ -43,10 +44,19 @@ func New(newID func() string) *Fold {
 	return f
 }
 
+// NewWhole returns an empty fold for files and terminals, which knows no bounds:
+// what it holds grows with the file, which has at most 64 MiB.
+func NewWhole(newID func() string) *Fold {
+	f := &Fold{newID: newID, whole: true}
+	f.Reset()
+	return f
+}
+
 // Reset forgets every record: the file was replaced and is fed anew. Snapshots
 // taken before stay as they are.
 func (f *Fold) Reset() {
-	*f = Fold{newID: f.newID, closed: newWriter(), turn: newTurn()}
+	*f = Fold{newID: f.newID, whole: f.whole, closed: newWriter(), turn: newTurn()}
+	f.closed.whole = f.whole
 }
 
 // SetTorn says that the file ends in a cut-off record. A snapshot then shows a
@@ -76,7 +86,7 @@ func (f *Fold) fail(err error) {
 // add puts a message into the open turn and returns its index.
 func (f *Fold) add(k kind, text string, partial bool) (int, error) {
 	t := &f.turn
-	if f.messages+len(t.msgs) >= maxParts {
+	if f.messages+len(t.msgs) >= maxParts && !f.whole {
 		return 0, ErrLimit
 	}
 	if err := f.grow(len(text)); err != nil {
@@ -90,7 +100,7 @@ func (f *Fold) add(k kind, text string, partial bool) (int, error) {
 // grow counts n more bytes of text.
 func (f *Fold) grow(n int) error {
 	f.turn.text += n
-	if f.text+f.turn.text > maxSnapshotBytes {
+	if f.text+f.turn.text > maxSnapshotBytes && !f.whole {
 		return ErrLimit
 	}
 	return nil

@@ -5,6 +5,7 @@ import "bytes"
 // writer lays entries out on pages. Filled pages never change again, so
 // snapshots share them; only the last, unfilled one is copied by fork.
 type writer struct {
+	whole   bool     // not bounded
 	pages   [][]byte // filled pages: entries joined by commas
 	open    []byte   // the page being filled
 	used    int      // bytes that the open page counts (storage.md 7.3)
@@ -40,7 +41,7 @@ func (w *writer) add(e *entry) error {
 	switch {
 	case size+pageOverhead > maxPageBytes:
 		return ErrContent
-	case w.total+size > maxSnapshotBytes || w.parts == maxParts:
+	case !w.whole && (w.total+size > maxSnapshotBytes || w.parts == maxParts):
 		return ErrLimit
 	}
 	if w.used+size > maxPageBytes || w.entries == maxPageEntries {

@@ -41,25 +41,29 @@ func (h *Handle) WriteSidecar(ctx context.Context) (Outcome, error) {
 	if h.print.stat == (vfs.Info{}) || h.print.size > h.print.end {
 		return MetadataFailed, fmt.Errorf("write sidecar: %w", ErrStale)
 	}
-	mtime := h.print.stat.Mtime.UnixNano()
-	m := &h.meta
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(sidecar{
-		SchemaVersion: sidecarSchema, SessionID: h.id, Activity: optional(m.LatestActivity), Title: optional(m.Title),
-		SessionPath: optional(m.SessionPath), FirstInput: optional(m.FirstInput), UserInputs: m.UserInputs,
-		Len: h.print.size, ModifiedNS: &mtime, Complete: true,
-	})
-	if err == nil {
-		err = vfs.ReplaceCache(h.store.o.FS, sidecarPath(h.store.o.Dir, h.id), bytes.TrimRight(buf.Bytes(), "\n"), 0o600)
-	}
+	err := writeMeta(h.store.o.FS, h.store.o.Dir, h.id, &h.meta, h.print.size, h.print.stat.Mtime.UnixNano())
 	if err != nil {
 		return MetadataFailed, fmt.Errorf("write sidecar: %w", err)
 	}
 	h.told = false
 	return Durable, nil
+}
+
+// writeMeta replaces the sidecar of a log of size bytes, changed last at mtime.
+func writeMeta(fsys vfs.FS, dir, id string, m *Meta, size, mtime int64) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(sidecar{
+		SchemaVersion: sidecarSchema, SessionID: id, Activity: optional(m.LatestActivity), Title: optional(m.Title),
+		SessionPath: optional(m.SessionPath), FirstInput: optional(m.FirstInput), UserInputs: m.UserInputs,
+		Len: size, ModifiedNS: &mtime, Complete: true,
+	})
+	if err != nil {
+		return err
+	}
+	return vfs.ReplaceCache(fsys, sidecarPath(dir, id), bytes.TrimRight(buf.Bytes(), "\n"), 0o600)
 }
 
 // ReadSidecar returns what the sidecar of a session says. ok is false when there
