@@ -42,6 +42,8 @@ type decision struct {
 	id      Identity
 	tracer  tracer
 	hi, lo  chan item
+	wake    chan struct{} // lo is worth a look; one signal is enough
+	idle    atomic.Bool   // the journal has seen lo empty, and waits
 	salt    atomic.Pointer[[]byte]
 	hurry   atomic.Bool // the cleanup has begun
 	stopped chan struct{}
@@ -153,7 +155,7 @@ func (c *core) remember(o *openSpan) *decision {
 func (c *core) decide(cfg config.Config, id Identity) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	d := &decision{config: cfg, id: id, hi: make(chan item, hiQueue), lo: make(chan item, loQueue), stopped: make(chan struct{})}
+	d := &decision{config: cfg, id: id, hi: make(chan item, hiQueue), lo: make(chan item, loQueue), wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 	d.tracer = newTracer(c, d)
 	var ended []*openSpan
 	for _, o := range c.early {

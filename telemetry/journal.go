@@ -24,7 +24,7 @@ type journal struct {
 	buffers [2][]byte   // lines of traces and logs that are not written yet
 	watched []*openSpan // begun, and without a start record so far
 
-	flushAt, beatAt, countAt, promAt time.Time
+	lookAt, flushAt, beatAt, countAt, promAt time.Time
 	// What the metrics file had last, and when.
 	counted   []point.Metric
 	countedAt time.Time
@@ -35,7 +35,8 @@ type journal struct {
 // Intervals (telemetry.md 5.2, 8.4).
 const (
 	lateAfter    = 250 * time.Millisecond
-	flushAfter   = 200 * time.Millisecond
+	lookAfter    = 100 * time.Millisecond // with flushAfter 200 ms, the bound for a record that is not urgent
+	flushAfter   = 100 * time.Millisecond
 	beatEvery    = 5 * time.Second
 	beatCleanup  = 100 * time.Millisecond
 	peakEvery    = time.Second
@@ -58,24 +59,52 @@ func (j *journal) run() {
 	j.open()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	j.d.idle.Store(true)
 	for {
 		timer.Reset(j.sleep(time.Now()))
-		var it item
 		select {
-		case it = <-j.d.hi:
-		default:
-			select {
-			case it = <-j.d.hi:
-			case it = <-j.d.lo:
-			case <-timer.C:
+		case it := <-j.d.hi:
+			if it.barrier != nil {
+				j.finish(it.barrier)
+				return
 			}
+			j.take(it)
+		case <-j.d.wake:
+			j.notice(time.Now())
+		case <-timer.C:
 		}
-		if it.barrier != nil {
-			j.finish(it.barrier)
+		j.due(time.Now())
+	}
+}
+
+// notice sets the time of the next look at lo.
+func (j *journal) notice(now time.Time) {
+	switch {
+	case j.d.hurry.Load() || len(j.d.lo) >= loQueue/2:
+		j.lookAt = now
+	case j.lookAt.IsZero():
+		j.lookAt = now.Add(lookAfter)
+	}
+}
+
+// look takes what is in lo, as long as there is nothing more urgent.
+func (j *journal) look() {
+	for len(j.d.hi) == 0 {
+		select {
+		case it := <-j.d.lo:
+			j.take(it)
+			continue
+		default:
+		}
+		j.lookAt = time.Time{}
+		j.d.idle.Store(true)
+		select {
+		case it := <-j.d.lo: // put before idle was set: nobody will signal it
+			j.d.idle.Store(false)
+			j.take(it)
+		default:
 			return
 		}
-		j.take(it)
-		j.due(time.Now())
 	}
 }
 
@@ -107,7 +136,7 @@ func (j *journal) loadSalt() {
 // sleep is how long there is nothing to do but wait.
 func (j *journal) sleep(now time.Time) time.Duration {
 	next := now.Add(time.Hour)
-	for _, at := range []time.Time{j.flushAt, j.beatAt} {
+	for _, at := range []time.Time{j.lookAt, j.flushAt, j.beatAt} {
 		if !at.IsZero() && at.Before(next) {
 			next = at
 		}
@@ -214,6 +243,9 @@ func (j *journal) beatInterval() time.Duration {
 
 // due does what its time has come for.
 func (j *journal) due(now time.Time) {
+	if !j.lookAt.IsZero() && (!now.Before(j.lookAt) || j.d.hurry.Load()) {
+		j.look()
+	}
 	for len(j.watched) > 0 && !now.Before(j.watched[0].start.Add(lateAfter)) {
 		o := j.watched[0]
 		j.watched = j.watched[1:]

@@ -46,6 +46,22 @@ func (d *decision) put(c *core, it item, hi bool) {
 	default:
 		c.drop(dropQueue)
 	}
+	if !hi {
+		d.nudge()
+	}
+}
+
+// nudge wakes the journal if that has to be: because it sleeps without a time to
+// look at lo again, because lo fills up, or because everything is urgent. To wake
+// it for each item took several times as long as the item itself.
+func (d *decision) nudge() {
+	if !d.hurry.Load() && len(d.lo) < loQueue/2 && (!d.idle.Load() || !d.idle.CompareAndSwap(true, false)) {
+		return
+	}
+	select {
+	case d.wake <- struct{}{}:
+	default: // it is on its way
+	}
 }
 
 // announce queues the start record of a span, or the look at it after 250 ms.
@@ -72,6 +88,7 @@ func (c *core) progress(o *openSpan, e EventName, at time.Time) {
 func (c *core) urgent() {
 	if d := c.decided.Load(); d != nil {
 		d.hurry.Store(true)
+		d.nudge()
 	}
 }
 

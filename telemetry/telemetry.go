@@ -13,13 +13,6 @@ import (
 // Tel is a handle that is copied freely. The zero value is off.
 type Tel struct{ p *atomic.Pointer[core] }
 
-func (t Tel) core() *core {
-	if t.p == nil {
-		return nil
-	}
-	return t.p.Load()
-}
-
 // Identity is what is known of the child when telemetry is decided on.
 type Identity struct {
 	InstanceID string // the wire's

@@ -423,6 +423,60 @@ func TestAskedInVain(t *testing.T) {
 	}
 }
 
+// TestJournalIsWokenOnce: the first item of many wakes it, the others do not,
+// unless the queue fills up or everything is urgent.
+func TestJournalIsWokenOnce(t *testing.T) {
+	c := newCore(nil, time.Now())
+	d := &decision{hi: make(chan item, 1), lo: make(chan item, loQueue), wake: make(chan struct{}, 1)}
+	c.decided.Store(d)
+	woken := func() bool {
+		select {
+		case <-d.wake:
+			return true
+		default:
+			return false
+		}
+	}
+	put := func() bool { d.put(c, item{snap: true}, false); return woken() }
+	if d.idle.Store(true); !put() {
+		t.Error("a sleeping journal is not woken")
+	}
+	for len(d.lo) < loQueue/2-1 {
+		if put() {
+			t.Fatalf("woken again with %d items", len(d.lo))
+		}
+	}
+	if !put() {
+		t.Error("not woken with half a queue")
+	}
+	for len(d.lo) > 0 {
+		<-d.lo
+	}
+	if c.urgent(); !woken() || !put() {
+		t.Error("not woken though it is urgent")
+	}
+}
+
+// TestSpanIsWrittenSoon: a span that ends while nothing else happens is in the
+// file without any further call.
+func TestSpanIsWrittenSoon(t *testing.T) {
+	tel, dir := started(t)
+	defer stop(t, tel, dir)
+	d := tel.core().decided.Load()
+	waitFor(t, d.idle.Load)
+	_, s := tel.Begin(context.Background(), SpanSessionWork)
+	s.End()
+	waitFor(t, func() bool {
+		files, _ := filepath.Glob(filepath.Join(dir, "telemetry", "*.traces.jsonl"))
+		if len(files) != 1 {
+			return false
+		}
+		b, _ := os.ReadFile(files[0])
+		return strings.Contains(string(b), "magi.session.work")
+	})
+	waitFor(t, d.idle.Load)
+}
+
 func TestExitDoesNotWaitForADeadJournal(t *testing.T) {
 	c := newCore(nil, time.Now())
 	c.decided.Store(&decision{hi: make(chan item), lo: make(chan item)}) // nobody reads
