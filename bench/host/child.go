@@ -16,7 +16,7 @@ type Child struct {
 }
 
 // Start starts a program in a home. Close must be called.
-func Start(program string, h Home) (*Child, error) {
+func Start(program string, h Home, env ...string) (*Child, error) {
 	childIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func Start(program string, h Home) (*Child, error) {
 		return nil, errors.Join(err, childIn.Close(), in.Close())
 	}
 	cmd := exec.Command(program, "serve", "--stdio")
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout = h.Work, h.Env(), childIn, childOut
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout = h.Work, h.Env(env...), childIn, childOut
 	err = errors.Join(cmd.Start(), childIn.Close(), childOut.Close())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start %s: %w", program, err), in.Close(), out.Close())

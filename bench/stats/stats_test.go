@@ -1,6 +1,7 @@
-package main
+package stats
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -16,10 +17,10 @@ func TestMedianAndInterval(t *testing.T) {
 		{[]float64{6, 5, 4, 3, 2, 1}, 3.5, [2]float64{1, 6}},
 		{[]float64{9, 8, 7, 6, 5, 4, 3, 2, 1}, 5, [2]float64{2, 8}}, // the sign test's table: k = 2 of 9
 	} {
-		if got := median(c.values); got != c.median {
+		if got := Median(c.values); got != c.median {
 			t.Errorf("%v: median %v", c.values, got)
 		}
-		if got := interval(c.values); got != c.ci {
+		if got := Interval(c.values); got != c.ci {
 			t.Errorf("%v: interval %v, wanted %v", c.values, got, c.ci)
 		}
 	}
@@ -35,11 +36,63 @@ func TestIntervalHolds(t *testing.T) {
 		for i := range v {
 			v[i] = rng.ExpFloat64()
 		}
-		if ci := interval(v); ci[0] <= 0.6931 && 0.6931 <= ci[1] {
+		if ci := Interval(v); ci[0] <= 0.6931 && 0.6931 <= ci[1] {
 			held++
 		}
 	}
 	if share := float64(held) / draws; share < 0.95 {
 		t.Errorf("the interval held the median in %.1f %% of the draws", 100*share)
+	}
+}
+
+// TestMannWhitney holds the approximation against exact two-sided values of the
+// rank sum distribution.
+func TestMannWhitney(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		a, b []float64
+		p    float64
+		near float64
+	}{
+		{"apart", []float64{1, 2, 3, 4, 5}, []float64{6, 7, 8, 9, 10}, 2.0 / 252, 0.006},
+		{"one swapped", []float64{1, 2, 3, 4, 6}, []float64{5, 7, 8, 9, 10}, 4.0 / 252, 0.006},
+		{"mixed", []float64{1, 4, 5, 8}, []float64{2, 3, 6, 7}, 1, 0.03},
+		{"equal", []float64{2, 2, 2}, []float64{2, 2, 2}, 1, 0},
+		{"none", nil, []float64{1}, 1, 0},
+	} {
+		if got := MannWhitney(c.a, c.b); math.Abs(got-c.p) > c.near {
+			t.Errorf("%s: %v, wanted %v", c.name, got, c.p)
+		}
+	}
+}
+
+// TestMannWhitneyIsCalibrated: of draws from one distribution about one in
+// twenty is called different, of draws that differ nearly all are.
+func TestMannWhitneyIsCalibrated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const draws, size = 2000, 10
+	for _, c := range []struct {
+		shift, least, most float64
+	}{{0, 0.02, 0.07}, {3, 0.95, 1}} {
+		found := 0
+		for range draws {
+			a, b := make([]float64, size), make([]float64, size)
+			for i := range a {
+				a[i], b[i] = rng.ExpFloat64(), rng.ExpFloat64()+c.shift
+			}
+			if MannWhitney(a, b) < 0.05 {
+				found++
+			}
+		}
+		if share := float64(found) / draws; share < c.least || share > c.most {
+			t.Errorf("shifted by %v: %.1f %% were called different", c.shift, 100*share)
+		}
+	}
+}
+
+func TestRatios(t *testing.T) {
+	got := Ratios([]float64{2, 0, 4, 5}, []float64{1, 1, 8})
+	if len(got) != 2 || got[0] != 0.5 || got[1] != 2 {
+		t.Errorf("%v", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"magicode/bench/host"
 	"magicode/bench/model"
+	"magicode/bench/stats"
 )
 
 // start is from the spawn to the initialize response, and from the shutdown
@@ -47,7 +48,7 @@ func status(s scene) (measured, error) {
 		}
 		return nil
 	})
-	return measured{"status": median(times)}, err
+	return measured{"status": stats.Median(times)}, err
 }
 
 const (
@@ -94,7 +95,7 @@ func pages(s scene) (measured, error) {
 		if len(times) < pageCount/2 {
 			return fmt.Errorf("only %d full pages", len(times))
 		}
-		out["page"] = median(times[1:])
+		out["page"] = stats.Median(times[1:])
 		return nil
 	})
 	return out, err
@@ -128,7 +129,7 @@ func turns(s scene) (measured, error) {
 		}
 		return nil
 	})
-	return measured{"turn": median(whole), "first_delta_p99": quantile(first, 0.99)}, err
+	return measured{"turn": stats.Median(whole), "first_delta_p99": stats.Quantile(first, 0.99)}, err
 }
 
 const callCount = 60

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"magicode/bench/fixtures"
+	"magicode/bench/stats"
 	"magicode/internal/jsonscan"
 )
 
@@ -45,7 +46,7 @@ func (t *table) floors() error {
 		name, unit string
 		v          []float64
 	}{{"pipe round trip", "us", pipe}, {"sync", "ms", sync}, {"memory copy", "MiB/s", memory}, {"JSON scan", "MiB/s", scan}} {
-		x := valueOf(f.v)
+		x := stats.Of(f.v)
 		x.Name, x.Unit = f.name, f.unit
 		t.floor = append(t.floor, x)
 	}
@@ -89,7 +90,7 @@ func pipeFloor() (times []float64, err error) {
 			}
 			round = append(round, microseconds(time.Since(from)))
 		}
-		times = append(times, median(round))
+		times = append(times, stats.Median(round))
 	}
 	err = w1.Close()
 	<-done

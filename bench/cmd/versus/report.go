@@ -3,9 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"runtime"
 	"text/tabwriter"
+
+	"magicode/bench/stats"
 )
 
 // table collects the values of the rounds.
@@ -13,7 +14,7 @@ type table struct {
 	programs, rounds int
 	order            []figure
 	values           map[string][][]float64 // figure -> program -> rounds
-	floor            []value
+	floor            []stats.Value
 }
 
 func newTable(programs, rounds int) *table {
@@ -36,37 +37,26 @@ func (t *table) take(at int, program string, c testCase) error {
 	return nil
 }
 
-// value is a figure of one program, or a ratio.
-type value struct {
-	Name   string     `json:"name,omitempty"`
-	Unit   string     `json:"unit,omitempty"`
-	Median float64    `json:"median"`
-	CI     [2]float64 `json:"ci"`
-	Values []float64  `json:"values,omitempty"`
-}
-
-func valueOf(v []float64) value { return value{Median: median(v), CI: interval(v), Values: v} }
-
 type result struct {
-	Name   string  `json:"name"`
-	Unit   string  `json:"unit"`
-	Ours   value   `json:"ours"`
-	Other  *value  `json:"other,omitempty"`
-	Better *value  `json:"better,omitempty"` // how many times as good ours is
-	Target float64 `json:"target,omitempty"`
-	Most   float64 `json:"most,omitempty"`
-	Pass   *bool   `json:"pass,omitempty"`
+	Name   string       `json:"name"`
+	Unit   string       `json:"unit"`
+	Ours   stats.Value  `json:"ours"`
+	Other  *stats.Value `json:"other,omitempty"`
+	Better *stats.Value `json:"better,omitempty"` // how many times as good ours is
+	Target float64      `json:"target,omitempty"`
+	Most   float64      `json:"most,omitempty"`
+	Pass   *bool        `json:"pass,omitempty"`
 }
 
 type report struct {
-	Version int      `json:"version"`
-	Go      string   `json:"go"`
-	OS      string   `json:"os"`
-	Arch    string   `json:"arch"`
-	CPUs    int      `json:"cpus"`
-	Rounds  int      `json:"rounds"`
-	Results []result `json:"results"`
-	Floors  []value  `json:"floors"`
+	Version int           `json:"version"`
+	Go      string        `json:"go"`
+	OS      string        `json:"os"`
+	Arch    string        `json:"arch"`
+	CPUs    int           `json:"cpus"`
+	Rounds  int           `json:"rounds"`
+	Results []result      `json:"results"`
+	Floors  []stats.Value `json:"floors"`
 }
 
 func (t *table) report() report {
@@ -79,11 +69,11 @@ func (t *table) report() report {
 
 func (t *table) result(f figure) result {
 	v := t.values[f.name]
-	out := result{Name: f.name, Unit: f.unit, Ours: valueOf(v[0]), Target: f.target, Most: f.most}
+	out := result{Name: f.name, Unit: f.unit, Ours: stats.Of(v[0]), Target: f.target, Most: f.most}
 	pass, judged := true, false
 	if t.programs > 1 {
-		other := valueOf(v[1])
-		better := valueOf(ratios(v[0], v[1], f.higher))
+		other := stats.Of(v[1])
+		better := stats.Of(times(v[0], v[1], f.higher))
 		out.Other, out.Better = &other, &better
 		if f.target > 0 {
 			judged, pass = true, better.Median >= f.target
@@ -98,19 +88,12 @@ func (t *table) result(f figure) result {
 	return out
 }
 
-// ratios are of the two values of each round.
-func ratios(ours, other []float64, higher bool) []float64 {
-	var out []float64
-	for i := range min(len(ours), len(other)) {
-		a, b := ours[i], other[i]
-		if higher {
-			a, b = b, a
-		}
-		if a > 0 && !math.IsNaN(b) {
-			out = append(out, b/a)
-		}
+// times is how many times as good ours is, of each round.
+func times(ours, other []float64, higher bool) []float64 {
+	if higher {
+		return stats.Ratios(other, ours)
 	}
-	return out
+	return stats.Ratios(ours, other)
 }
 
 func (r report) print(w io.Writer) {

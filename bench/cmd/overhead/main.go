@@ -1,0 +1,81 @@
+// Command overhead measures what telemetry costs a child, off and on, against
+// builds and settings that differ in nothing else:
+//
+//	go build -tags no_telemetry -o bin/no_telemetry ./cmd/magi-code
+//	go run ./bench/cmd/overhead -program bin/magi-code -baseline bin/no_telemetry -rounds 20
+//
+// A round starts one child of each variant and has them do the same work by
+// turns, there and back (none, off, file, file, off, none), so that a machine
+// that is busy or slow for a while is so for all of them. What counts is the
+// median of the rounds' ratios, with the interval that holds it. A budget is
+// broken only where the ratio is beyond it and the values differ significantly
+// (Mann-Whitney, 0.05). Processor time is the child's own and steadier than time
+// that passes. docs/performance.md explains the figures.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	program := flag.String("program", "bin/magi-code", "the program")
+	baseline := flag.String("baseline", "", "the same, built with -tags no_telemetry; without it, off has nothing to be held against")
+	rounds := flag.Int("rounds", 20, "how often each pair is taken")
+	only := flag.String("only", "", "one work only: frames, deltas, tools or pages")
+	out := flag.String("json", "", "write the values to this file")
+	gate := flag.Bool("gate", false, "status 1 where a budget is broken")
+	flag.Parse()
+	ok, err := run(*program, *baseline, *rounds, *only, *out)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "overhead:", err)
+		os.Exit(1)
+	}
+	if !ok && *gate {
+		os.Exit(1)
+	}
+}
+
+// variant is one of the things compared.
+type variant struct {
+	name, program string
+	env           []string
+	against       string  // the variant that it is held against; "": none
+	budget        float64 // how much worse it may be, in percent
+}
+
+func variants(program, baseline string) []variant {
+	off := variant{name: "off", program: program}
+	file := variant{name: "file", program: program, env: []string{"MC_TELEMETRY=file"}, against: "off", budget: 3}
+	if baseline == "" {
+		return []variant{off, file}
+	}
+	off.against, off.budget = "none", 1
+	return []variant{{name: "none", program: baseline}, off, file}
+}
+
+func run(program, baseline string, rounds int, only, out string) (bool, error) {
+	program, err := filepath.Abs(program)
+	if err != nil {
+		return false, err
+	}
+	if baseline != "" {
+		if baseline, err = filepath.Abs(baseline); err != nil {
+			return false, err
+		}
+	}
+	rep, err := measure(variants(program, baseline), rounds, only)
+	if err != nil {
+		return false, err
+	}
+	rep.print(os.Stdout)
+	if out == "" {
+		return rep.Pass, nil
+	}
+	b, err := json.MarshalIndent(rep, "", " ")
+	return rep.Pass, errors.Join(err, os.WriteFile(out, append(b, '\n'), 0o644))
+}

@@ -1,0 +1,3 @@
+// Package stats summarizes measurements without assuming a distribution: the
+// median, an interval that holds it, and whether two sets differ.
+package stats
