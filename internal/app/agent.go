@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"os/user"
 	"runtime"
@@ -30,6 +31,9 @@ type agent struct {
 	tel     telemetry.Tel
 	// instance is the child's id on the wire.
 	instance string
+
+	// service is asked in place of the judgement service; tests only.
+	service http.RoundTripper
 
 	runtime *agentRuntime // after a successful start
 }
@@ -68,6 +72,7 @@ func (a *agent) assemble(snap *startup.Snapshot) *agentRuntime {
 	r.models = newModels(a, snap)
 	r.providers = newFactory(a, snap, r.models)
 	r.tools = newToolset(a, snap)
+	r.judge = a.newJudgement(snap)
 	r.system = r.systemOf(r.tools.whole.inner != nil, true, snap.Agent)
 	r.attach = attach.New(attach.Options{
 		Store: r.store, FS: a.fs, Cwd: a.cwd, Startup: snap.Selection, Models: r.models, NewID: newID, Tel: a.tel,

@@ -13,6 +13,8 @@ import (
 const noLogins = `{"schema_version":2,"agent":{"model":{"provider":"fixture","model":"m"}},
 "providers":{"custom":{"fixture":{"label":"F","base_url":"http://127.0.0.1:1/v1"}}}}`
 
+const judged = `{"internal_tooling":{"jev":{"enabled":true,"bash_protection":{"enabled":true}}},`
+
 // TestDoctor: what it finds in a home, and that it leaves it as it was.
 func TestDoctor(t *testing.T) {
 	const failed = `{"time":"2020-01-02T03:04:05Z","code":"mcp_unavailable","stage":"mcp","key":"mcpServers.web","reason":"the server failed in the phase initialize; see magi-code mcp test web"}`
@@ -38,6 +40,9 @@ func TestDoctor(t *testing.T) {
 			[]string{"from an earlier start, 2020-01-02T03:04:05Z: mcp_unavailable in the stage mcp: mcpServers.web: the server failed in the phase initialize; see magi-code mcp test web\n"}, "went well"},
 		"and went well later": {map[string]string{"settings.json": noLogins, "state/last-startup.json": failed, "sessions/s.jsonl": "{}\n"}, nil, "doctor", exitOK,
 			[]string{"a session was written after it, 2", "a later start went well"}, ""},
+		"judged by a service": {map[string]string{"settings.json": strings.Replace(noLogins, "{", judged, 1)}, []string{"TYPESAFE_API_KEY=k"}, "doctor", exitOK,
+			[]string{"ok    judgement    commands are sent to https://api.typesafe.ai/v1/systemone to be judged; when it fails: auto_approve\n"}, ""},
+		"judged here": {map[string]string{"settings.json": strings.Replace(noLogins, "{", judged, 1)}, nil, "doctor", exitOK, []string{"note  judgement    internal_tooling.jev is enabled, but TYPESAFE_API_KEY is not set"}, ""},
 		"telemetry": {map[string]string{"settings.json": noLogins, "state/telemetry-status.json": `{"started":"2020-01-02T03:04:05Z","problems":[{"code":"config_range","key":"file.max_mb"}]}`}, nil, "doctor", exitOK,
 			[]string{"note  telemetry    of the child started 2020-01-02T03:04:05Z: config_range: file.max_mb\n"}, ""},
 	} {

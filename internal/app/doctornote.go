@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"magicode/internal/config"
+	"magicode/internal/protect/judge"
 	"magicode/internal/redact"
 	"magicode/internal/vfs"
 )
@@ -68,5 +69,16 @@ func (d *doctor) telemetry(p config.Paths) {
 			text += ": " + problem.Key
 		}
 		d.say(noted, "telemetry", "of the child started %s: %s", redact.Display(status.Started), redact.Display(text))
+	}
+}
+
+// judgement says who judges commands where the settings name a service.
+func (d *doctor) judgement(s *config.Settings) {
+	jev := s.Jev
+	switch {
+	case s.Capabilities.Approvals.Remote:
+		d.say(good, "judgement", "commands are sent to %s to be judged; when it fails: %s", judge.Endpoint, s.Capabilities.Approvals.FailurePolicy)
+	case jev.Enabled && jev.BashProtection.Enabled:
+		d.say(noted, "judgement", "internal_tooling.jev is enabled, but TYPESAFE_API_KEY is not set: commands are judged on this machine")
 	}
 }

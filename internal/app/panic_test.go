@@ -48,16 +48,23 @@ type inProcess struct {
 	t     *testing.T
 	agent *agent
 	trap  *trap
-	home  string
-	conn  net.Conn
-	in    *bufio.Scanner
-	exit  chan server.Exit
-	next  int
+
+	provider *scripted
+
+	home string
+	conn net.Conn
+	in   *bufio.Scanner
+	exit chan server.Exit
+	next int
 
 	session, revision string
 }
 
-func serveInProcess(t *testing.T, script string) *inProcess {
+func serveInProcess(t *testing.T, script string) *inProcess { return serveWith(t, script, "", nil) }
+
+// serveWith is serveInProcess with further settings, and what else is to be
+// done to the agent before it starts.
+func serveWith(t *testing.T, script, more string, change func(*agent), environ ...string) *inProcess {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -65,13 +72,16 @@ func serveInProcess(t *testing.T, script string) *inProcess {
 	}
 	p := startScripted(t, script)
 	home := filepath.Join(dir, "home")
-	if err := p.settings(home, ""); err != nil {
+	if err := p.settings(home, more); err != nil {
 		t.Fatal(err)
 	}
 	fsys := &trap{FS: vfs.OS()}
-	a := newAgent(fsys, dir, []string{"MC_HOME=" + home, "HOME=" + dir, "NO_PROXY=127.0.0.1"}, telemetry.Tel{})
+	a := newAgent(fsys, dir, append([]string{"MC_HOME=" + home, "HOME=" + dir, "NO_PROXY=127.0.0.1", "PATH=" + os.Getenv("PATH")}, environ...), telemetry.Tel{})
+	if change != nil {
+		change(a)
+	}
 	host, peer := net.Pipe()
-	c := &inProcess{t: t, agent: a, trap: fsys, home: home, conn: host, in: bufio.NewScanner(host), exit: make(chan server.Exit, 1)}
+	c := &inProcess{t: t, agent: a, provider: p, trap: fsys, home: home, conn: host, in: bufio.NewScanner(host), exit: make(chan server.Exit, 1)}
 	c.in.Buffer(nil, 1<<17)
 	if err := host.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 	"magicode/internal/approval"
 	"magicode/internal/attach"
 	"magicode/internal/event"
-	"magicode/internal/protect"
 	"magicode/internal/provider"
 	"magicode/internal/runner"
 	"magicode/internal/server"
@@ -80,15 +79,6 @@ func (u *agentRun) prepare(ctx context.Context, notice func(string)) (runner.Con
 		Budget: r.budget(sel), Compaction: th.compaction(sel), Background: title,
 		RunID: u.request.RunID, NewID: newID, Tel: r.agent.tel,
 	}, nil
-}
-
-// guard asks for the commands of this run, or of a task of it, which its label names.
-func (u *agentRun) guard(label string) *approval.Guard {
-	r := u.runtime
-	return &approval.Guard{
-		Level: protect.Level(r.snap.Settings.Capabilities.Approvals.Level), Assess: protect.Assess, Asker: u.broker, Label: label,
-		Place: protect.Place{Workspace: r.agent.cwd, Home: r.snap.Paths.Home, StateRoot: r.snap.Paths.CanonicalRoot},
-	}
 }
 
 func limits() runner.Limits {

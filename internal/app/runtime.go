@@ -27,6 +27,7 @@ type agentRuntime struct {
 	tools     *toolset
 	system    string // of a run that is offered everything
 	attach    *attach.Service
+	judge     *judgement // nil: commands are judged here alone
 
 	replay    *replay.Follower // of the attachment below; nil until its first turn
 	replayOf  *attach.Attachment
@@ -68,7 +69,7 @@ func (r *agentRuntime) Page(ctx context.Context, p server.PageRequest) ([]byte, 
 // Close implements server.Runtime: child processes and servers are told to end
 // before leases are released.
 func (r *agentRuntime) Close(ctx context.Context) error {
-	errs := []error{stopServers(ctx, r.snap.Servers), proc.Shutdown(ctx)}
+	errs := []error{stopServers(ctx, r.snap.Servers), proc.Shutdown(ctx), r.judge.Close()}
 	r.sidecar(ctx)
 	_, span := r.agent.tel.Begin(ctx, telemetry.SpanCleanupLease)
 	defer span.End()

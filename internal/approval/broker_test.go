@@ -214,7 +214,7 @@ func TestGuard(t *testing.T) {
 	} {
 		asker := &fixedAsker{answer: c.answer}
 		g := &Guard{Level: c.level, Assess: risky, Asker: asker}
-		v, err := g.Check(t.Context(), tool.Env{}, tool.Call{Name: c.name, Arguments: []byte(c.args)})
+		v, err := g.Check(t.Context(), tool.Env{}, tool.Call{Name: c.name, Arguments: []byte(c.args)}, func(string) {})
 		if err != nil || v.Allowed != c.allowed || len(asker.seen) > 0 != c.asked {
 			t.Errorf("%s %s at %s: %+v, asked %v, %v", c.name, c.args, c.level, v, asker.seen, err)
 		}

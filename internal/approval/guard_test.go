@@ -46,7 +46,7 @@ func TestOnlyWhatRunsIsAsked(t *testing.T) {
 			g := &Guard{Level: protect.Strict, Assess: protect.Assess, Asker: &questions, Place: protect.Place{Workspace: "/w", Home: "/home"}}
 			env := tool.Env{Cwd: t.TempDir(), CanonicalCwd: t.TempDir()}
 			call := tool.Call{ID: "c", Name: c.tool, Arguments: json.RawMessage(c.args)}
-			v, err := g.Check(t.Context(), env, call)
+			v, err := g.Check(t.Context(), env, call, func(string) {})
 			if err != nil || (questions > 0) != c.asked || v.Allowed == c.asked {
 				t.Fatalf("%d questions, %+v, %v", questions, v, err)
 			}

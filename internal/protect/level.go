@@ -28,11 +28,31 @@ const (
 type Score struct {
 	Score      float64
 	Confidence float64
+	// Probabilities are those of the levels 0, 1 and 2; zero when not told.
+	Probabilities [3]float64
 }
 
 // Assessment is the judgement of one command.
 type Assessment struct {
 	Overall, Destruction, Credentials, Privilege, Untrusted Score
+
+	Model  string // who judged; "" is this package
+	Cached bool   // the judgement is an earlier one
+}
+
+// Stricter joins two judgements of one command: of each dimension the higher
+// score, and the lower confidence. Who judged is told of a.
+func (a Assessment) Stricter(b Assessment) Assessment {
+	join := func(x, y Score) Score {
+		if y.Score > x.Score {
+			x.Score, x.Probabilities = y.Score, y.Probabilities
+		}
+		x.Confidence = min(x.Confidence, y.Confidence)
+		return x
+	}
+	a.Overall, a.Destruction, a.Credentials = join(a.Overall, b.Overall), join(a.Destruction, b.Destruction), join(a.Credentials, b.Credentials)
+	a.Privilege, a.Untrusted = join(a.Privilege, b.Privilege), join(a.Untrusted, b.Untrusted)
+	return a
 }
 
 // threshold is the score from which, and the confidence below which, a level asks.
@@ -88,8 +108,9 @@ func (a Assessment) dimensions() []dimension {
 // Model is the name under which this assessor reports itself.
 const Model = "local-1"
 
-// Metadata is what a result records of the judgement (tools.md 7.2).
-func (a Assessment) Metadata(l Level, decision string) map[string]any {
+// Metadata is what a result records of the judgement (tools.md 7.2). policy is
+// what a failed judgement would have meant.
+func (a Assessment) Metadata(l Level, decision, policy string) map[string]any {
 	top := dimension{Overall, a.Overall}
 	dims := make(map[string]any, 5)
 	for _, d := range a.dimensions() {
@@ -105,10 +126,23 @@ func (a Assessment) Metadata(l Level, decision string) map[string]any {
 			top = d
 		}
 	}
+	model := a.Model
+	if model == "" {
+		model = Model
+	}
 	return map[string]any{
 		"consulted": true, "protection_level": string(l), "score": top.s.Score, "confidence": top.s.Confidence,
-		"probabilities": nil, "decision": decision, "failure_policy": "auto_deny", "cached": false, "dimensions": dims, "model": Model,
+		"probabilities": top.s.probabilities(), "decision": decision, "failure_policy": policy, "cached": a.Cached, "dimensions": dims, "model": model,
 	}
+}
+
+// probabilities by level; nil when not told.
+func (s Score) probabilities() any {
+	if s.Probabilities == [3]float64{} {
+		return nil
+	}
+	p := s.Probabilities
+	return map[string]any{"0": p[0], "1": p[1], "2": p[2]}
 }
 
 // Place is where a command would run. All paths are canonical.

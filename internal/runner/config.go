@@ -50,9 +50,10 @@ type Verdict struct {
 }
 
 // Guard decides, before a call runs, whether it may: it assesses the call and
-// asks the user where the assessment says so. An error ends the run.
+// asks the user where the assessment says so. warn tells the user at once of an
+// assessment that failed. An error ends the run.
 type Guard interface {
-	Check(ctx context.Context, env tool.Env, call tool.Call) (Verdict, error)
+	Check(ctx context.Context, env tool.Env, call tool.Call, warn func(text string)) (Verdict, error)
 }
 
 // Limits bound what one run may produce (protocol, "Bounds").

@@ -177,7 +177,16 @@ func (r *run) check(ctx context.Context, o origin, c tool.Call) (Verdict, error)
 	if r.Guard == nil {
 		return Verdict{Allowed: true}, nil
 	}
-	return r.Guard.Check(ctx, o.env, c)
+	var lost error
+	v, err := r.Guard.Check(ctx, o.env, c, func(text string) {
+		if e := r.notice(ctx, "warning", text); lost == nil {
+			lost = e
+		}
+	})
+	if err == nil {
+		err = lost
+	}
+	return v, err
 }
 
 // denied records a refused call and ends the run (tools.md 7.3).

@@ -256,9 +256,15 @@ func TestCancellation(t *testing.T) {
 type guard struct {
 	verdict Verdict
 	err     error
+	warning string
 }
 
-func (g guard) Check(context.Context, tool.Env, tool.Call) (Verdict, error) { return g.verdict, g.err }
+func (g guard) Check(_ context.Context, _ tool.Env, _ tool.Call, warn func(string)) (Verdict, error) {
+	if g.warning != "" {
+		warn(g.warning)
+	}
+	return g.verdict, g.err
+}
 
 func TestDenialEndsTheRun(t *testing.T) {
 	b := newBench(says(callEvent("c", "bash", `{"command":"x"}`), callEvent("d", "bash", `{"command":"y"}`)), says(text("never")))
@@ -272,6 +278,22 @@ func TestDenialEndsTheRun(t *testing.T) {
 	}
 	got := b.log.of(session.KindToolResult)[0]
 	if got["changed_paths"] != nil || got["result"].(map[string]any)["metadata"].(map[string]any)["bash_protection_denied"] != true {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestGuardWarns: an assessment that failed is told and recorded before the tool runs.
+func TestGuardWarns(t *testing.T) {
+	b := newBench(says(callEvent("c", "bash", `{"command":"x"}`)), says(text("done")))
+	b.cfg.Guard = guard{verdict: Verdict{Allowed: true}, warning: "the service failed"}
+	if res := b.run(t, background(t)); res.Err != nil {
+		t.Fatal(res.Err)
+	}
+	want := []string{"input", "start c bash x", "notice", "finish c ok=true"}
+	if diff := cmp.Diff(want, b.tape.lines[:4]); diff != "" {
+		t.Error(diff)
+	}
+	if got := b.log.of(session.KindDiagnostic); len(got) != 1 || got[0]["message"] != "the service failed" || got[0]["level"] != "warning" {
 		t.Errorf("%v", got)
 	}
 }

@@ -132,7 +132,7 @@ func TestUnavailableInScripts(t *testing.T) {
 // denyShell refuses every shell command and notes what it is asked.
 type denyShell struct{ asked []string }
 
-func (d *denyShell) Check(_ context.Context, env tool.Env, c tool.Call) (Verdict, error) {
+func (d *denyShell) Check(_ context.Context, env tool.Env, c tool.Call, _ func(string)) (Verdict, error) {
 	d.asked = append(d.asked, c.Name+" "+env.CallID)
 	return Verdict{Allowed: c.Name != "bash"}, nil
 }

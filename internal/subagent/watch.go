@@ -82,7 +82,7 @@ type pausing struct {
 }
 
 // Check implements runner.Guard.
-func (p pausing) Check(ctx context.Context, env tool.Env, call tool.Call) (runner.Verdict, error) {
+func (p pausing) Check(ctx context.Context, env tool.Env, call tool.Call, warn func(string)) (runner.Verdict, error) {
 	defer p.watch.wait()()
-	return p.Guard.Check(ctx, env, call)
+	return p.Guard.Check(ctx, env, call, warn)
 }
