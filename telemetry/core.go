@@ -21,6 +21,7 @@ type core struct {
 	drops     [dropCount]atomic.Uint64
 	requests  atomic.Int64
 	approvals atomic.Int64
+	queued    atomic.Int64 // questions that wait behind the open one
 	runs      atomic.Int64
 	spans     atomic.Int64 // of the current run
 	appends   atomic.Int64 // of the current run
@@ -103,7 +104,7 @@ func (c *core) begin(k Kind, parent *openSpan, now time.Time) *openSpan {
 		o.deltas = c.hot.deltaCounts()
 		c.spans.Store(0)
 		c.appends.Store(0)
-	case k == SpanOutputStall, k == SpanSessionAppend && c.appends.Add(1) > maxRunAppends:
+	case shortWait(k), k == SpanSessionAppend && c.appends.Add(1) > maxRunAppends:
 		o.held = true
 	case k == SpanApprovalWait:
 		o.set(attribute.Int64(intKeys[KeyApprovalSeq], c.approvals.Add(1)))
@@ -118,7 +119,7 @@ func (c *core) begin(k Kind, parent *openSpan, now time.Time) *openSpan {
 	if !o.held {
 		o.report(d)
 	}
-	if !o.held || k == SpanOutputStall {
+	if !o.held || shortWait(k) {
 		d.announce(o)
 	}
 	return o
@@ -159,7 +160,7 @@ func (c *core) decide(cfg config.Config, id Identity) {
 	d.tracer = newTracer(c, d)
 	var ended []*openSpan
 	for _, o := range c.early {
-		if o.kind == SpanOutputStall {
+		if shortWait(o.kind) {
 			continue
 		}
 		span := d.tracer.start(o)
@@ -245,8 +246,17 @@ func (c *core) busy() bool {
 	return c.active > 0
 }
 
+// cut ends what is open. What the cleanup was waiting for is the newest part of
+// it that has a phase.
 func (c *core) cut(now time.Time) {
-	for _, o := range c.openSpans() {
+	open := c.openSpans()
+	for _, o := range open {
+		if phase := cleanupPhase(o); phase != 0 {
+			c.slow.count(metricDetached, labels{}.with(KeyCleanupPhase, phase))
+			break
+		}
+	}
+	for _, o := range open {
 		if o.kind != SpanChild {
 			o.finish(now, true)
 		}

@@ -13,6 +13,12 @@ func countedWord(k Kind, key EnumKey) bool {
 		return key == KeyRunOutcome || key == KeyRunPersistence
 	case SpanChat:
 		return key == KeyProviderName || key == KeyChatPurpose
+	case SpanSubagent:
+		return key == KeySubagentOutcome
+	case SpanMCPConnect:
+		return key == KeyMCPServer || key == KeyTransport
+	case SpanMCPCall:
+		return key == KeyMCPMethod || key == KeyTransport || key == KeyMCPServer
 	case SpanProviderRetryWait:
 		return key == KeyRetryReason
 	case SpanExecuteTool:
@@ -23,8 +29,6 @@ func countedWord(k Kind, key EnumKey) bool {
 		return key == KeyAppendClass || key == KeyAppendOutcome
 	case SpanHistoryProject:
 		return key == KeyHistoryTrigger
-	case SpanCleanupJoin:
-		return key == KeyWorker
 	}
 	return false
 }
@@ -33,7 +37,8 @@ func countedWord(k Kind, key EnumKey) bool {
 func countedInt(k IntKey) bool {
 	switch k {
 	case KeyRunInferenceCalls, KeyRunToolCalls, KeyRunContentBytes, KeyFirstChunkMS, KeyInputTokens, KeyOutputTokens,
-		KeyToolOutputBytes, KeyAppendBytes, KeyFsyncMS, KeyLockWaitMS, KeyHistoryBytes, KeyHistoryParts:
+		KeyCacheReadTokens, KeyCacheWriteTokens, KeyReasoningTokens, KeyToolOutputBytes, KeyAppendBytes, KeyHistoryBytes, KeyHistoryParts, KeyHistoryEntries,
+		KeyCodeModeCalls, KeySubagentQueueMS:
 		return true
 	}
 	return false
@@ -57,11 +62,13 @@ func spanMetric(k Kind) (m slowMetric, key EnumKey, word string, ok bool) {
 		return metricStartup, KeyStartupPhase, "skills", true
 	case SpanStartupProfiles:
 		return metricStartup, KeyStartupPhase, "profiles", true
-	case SpanStartupMCP:
-		return metricStartup, KeyStartupPhase, "mcp", true
+	case SpanMCPConnect:
+		return metricMCPStartup, keyNone, "", true
+	case SpanMCPCall:
+		return metricMCPCall, keyNone, "", true
 	case SpanStartupReadiness:
 		return metricStartup, KeyStartupPhase, "readiness", true
-	case SpanRun:
+	case SpanRun, SpanSubagent:
 		return metricRun, keyNone, "", true
 	case SpanChat:
 		return metricChat, keyNone, "", true
@@ -106,43 +113,48 @@ func cleanupMetric(k Kind) (slowMetric, EnumKey, string, bool) {
 	return metricCleanup, KeyCleanupPhase, word, true
 }
 
-// intMetric is the metric of a number on a kind of span.
-func intMetric(k Kind, key IntKey) (m slowMetric, scale float64, ok bool) {
-	type pair struct {
-		kind Kind
-		key  IntKey
+// cleanupPhase is the word for the part of the cleanup that a span is; 0: none,
+// or all of it.
+func cleanupPhase(o *openSpan) Word {
+	if o.kind == SpanCleanupJoin {
+		return WordOf(o.word(KeyWorker).text() + "_join")
 	}
-	switch (pair{k, key}) {
-	case pair{SpanRun, KeyRunInferenceCalls}:
-		return metricRunInference, 1, true
-	case pair{SpanRun, KeyRunToolCalls}:
-		return metricRunTools, 1, true
-	case pair{SpanRun, KeyRunContentBytes}:
-		return metricRunContent, 1, true
-	case pair{SpanChat, KeyFirstChunkMS}:
-		return metricChatFirst, perMilli, true
-	case pair{SpanChat, KeyInputTokens}:
-		return metricInputTokens, 1, true
-	case pair{SpanChat, KeyOutputTokens}:
-		return metricOutputTokens, 1, true
-	case pair{SpanExecuteTool, KeyToolOutputBytes}:
-		return metricToolOutput, 1, true
-	case pair{SpanSessionAppend, KeyAppendBytes}:
-		return metricAppendSize, 1, true
-	case pair{SpanSessionAppend, KeyFsyncMS}:
-		return metricFsync, perMilli, true
-	case pair{SpanSessionAppend, KeyLockWaitMS}:
-		return metricLockWait, perMilli, true
-	case pair{SpanHistoryProject, KeyHistoryBytes}:
-		return metricProjectSize, 1, true
-	case pair{SpanHistoryProject, KeyHistoryParts}:
-		return metricProjectParts, 1, true
-	case pair{SpanHistoryRead, KeyHistoryBytes}:
-		return metricReadSize, 1, true
-	case pair{SpanHistoryPage, KeyHistoryBytes}:
-		return metricPageSize, 1, true
+	if m, _, word, ok := cleanupMetric(o.kind); ok && m == metricCleanup && o.kind != SpanCleanup {
+		return WordOf(word)
 	}
-	return 0, 0, false
+	return 0
+}
+
+// intMetrics are the metrics of a number on a kind of span, and what a unit of
+// it is in theirs.
+var intMetrics = []struct {
+	kind   Kind
+	key    IntKey
+	metric slowMetric
+	scale  float64
+}{
+	{SpanRun, KeyRunInferenceCalls, metricRunInference, 1},
+	{SpanRun, KeyRunToolCalls, metricRunTools, 1},
+	{SpanSubagent, KeyRunInferenceCalls, metricRunInference, 1},
+	{SpanSubagent, KeyRunToolCalls, metricRunTools, 1},
+	{SpanSubagent, KeySubagentQueueMS, metricSubagentQueue, perMilli},
+	{SpanRun, KeyRunContentBytes, metricRunContent, 1},
+	{SpanChat, KeyFirstChunkMS, metricChatFirst, perMilli},
+	{SpanChat, KeyInputTokens, metricInputTokens, 1},
+	{SpanChat, KeyOutputTokens, metricOutputTokens, 1},
+	{SpanChat, KeyInputTokens, metricUsageInput, 1},
+	{SpanChat, KeyOutputTokens, metricUsageOutput, 1},
+	{SpanChat, KeyCacheReadTokens, metricUsageCacheRead, 1},
+	{SpanChat, KeyCacheWriteTokens, metricUsageCacheWrite, 1},
+	{SpanChat, KeyReasoningTokens, metricUsageReasoning, 1},
+	{SpanExecuteTool, KeyToolOutputBytes, metricToolOutput, 1},
+	{SpanExecuteTool, KeyCodeModeCalls, metricCodeModeCalls, 1},
+	{SpanSessionAppend, KeyAppendBytes, metricAppendSize, 1},
+	{SpanHistoryProject, KeyHistoryBytes, metricProjectSize, 1},
+	{SpanHistoryProject, KeyHistoryParts, metricProjectParts, 1},
+	{SpanHistoryRead, KeyHistoryBytes, metricReadSize, 1},
+	{SpanHistoryPage, KeyHistoryBytes, metricPageSize, 1},
+	{SpanHistoryPage, KeyHistoryEntries, metricPageEntries, 1},
 }
 
 const perMilli = 1e-3
@@ -154,8 +166,20 @@ func (s *slowInstruments) countSpan(o *openSpan) {
 		return
 	}
 	l := o.words
+	if o.kind == SpanSubagent {
+		l.keys[0] = KeyRunOutcome // a task is counted with the runs
+	}
 	if key != keyNone {
 		l = l.with(key, WordOf(word))
+	}
+	switch o.kind {
+	case SpanProviderRetryWait:
+		l = l.with(KeyProvider, o.parent.word(KeyProvider))
+	case SpanMCPConnect:
+		l = l.with(KeyMCPPhase, o.word(KeyMCPPhase))
+	}
+	if o.kind == SpanCleanupJoin {
+		l = labels{}.with(KeyCleanupPhase, cleanupPhase(o))
 	}
 	switch {
 	case m == metricCleanup && o.cut:
@@ -165,16 +189,90 @@ func (s *slowInstruments) countSpan(o *openSpan) {
 	case o.failed:
 		l = l.withCode(o.code)
 	}
+	l.extra = s.extra(o)
 	value := o.end.Sub(o.counted()).Seconds()
 	if len(slowInfos[m].bounds) == 0 {
 		value = 1 // it is counted, not timed
 	}
 	s.observe(m, l, value)
-	for _, v := range o.ints[:o.nInts] {
-		if m, scale, ok := intMetric(o.kind, v.key); ok {
-			s.observe(m, intLabels(o), float64(v.value)*scale)
+	s.countInts(o, l.extra)
+}
+
+// countInts counts the numbers of a span that have metrics of their own.
+func (s *slowInstruments) countInts(o *openSpan, extra extraLabels) {
+	if o.nInts == 0 {
+		return
+	}
+	l := intLabels(o)
+	l.extra = extra
+	for _, row := range intMetrics {
+		if row.kind != o.kind {
+			continue
+		}
+		for _, v := range o.ints[:o.nInts] {
+			if v.key != row.key {
+				continue
+			}
+			with := l
+			if len(slowInfos[row.metric].bounds) == 0 {
+				with.extra = with.extra.with(keyTokenModality, "unknown")
+			}
+			if row.metric == metricCodeModeCalls {
+				with = labels{}.with(KeyCodeModeLimit, o.word(KeyCodeModeLimit))
+			}
+			s.observe(row.metric, with, float64(v.value)*row.scale)
 		}
 	}
+}
+
+// extra are the labels that are no words of ours.
+func (s *slowInstruments) extra(o *openSpan) (e extraLabels) {
+	switch o.kind {
+	case SpanRequest:
+		e = e.with(keyRPCSystem, rpcSystem)
+		if o.failed {
+			e = e.with(keyRPCStatus, o.code.text())
+		}
+	case SpanRun:
+		e = e.with(keyAgentName, serviceName)
+	case SpanSubagent:
+		e = e.with(keyAgentName, agentSubagent)
+	case SpanChat:
+		e = e.with(keyOperation, "chat")
+		for _, k := range [...]NameKey{KeyModel, KeyResponseModel} {
+			if text := o.nameOf(k); text != "" {
+				e = e.with(nameKeys[k], s.model(text))
+			}
+		}
+	}
+	return e
+}
+
+// word is the word that a span has for a key.
+func (o *openSpan) word(k EnumKey) Word {
+	if o == nil {
+		return 0
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, kv := range o.attrs {
+		if string(kv.Key) == enumKeys[k] {
+			return WordOf(kv.Value.AsString())
+		}
+	}
+	return 0
+}
+
+// nameOf is what may be said of a name that a span has; "" for nothing.
+func (o *openSpan) nameOf(k NameKey) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, n := range o.names {
+		if n.key == k {
+			return o.core.nameText(n.name)
+		}
+	}
+	return ""
 }
 
 // counted is where the metric of a span begins: that of an approval when the

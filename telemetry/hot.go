@@ -136,6 +136,57 @@ func (t Tel) Rejected(m Word, code Code) {
 	}
 }
 
+// StageTook reports a stage of the start that has no span of its own; code is 0
+// where failed is false.
+func (t Tel) StageTook(stage Word, d time.Duration, failed bool, code Code) {
+	c := t.core()
+	if c == nil {
+		return
+	}
+	l := labels{}.with(KeyStartupPhase, stage)
+	if failed {
+		l = l.withCode(code)
+	}
+	c.slow.observe(metricStartup, l, d.Seconds())
+}
+
+// Synced reports one sync of a session's file: "data", or its name in the
+// "directory".
+func (t Tel) Synced(target Word, d time.Duration) {
+	if c := t.core(); c != nil {
+		c.slow.observe(metricFsync, labels{}.with(KeyFsyncTarget, target), d.Seconds())
+	}
+}
+
+// LockWaited reports how long an append waited for the session's lock.
+func (t Tel) LockWaited(d time.Duration) {
+	if c := t.core(); c != nil {
+		c.slow.observe(metricLockWait, labels{}, d.Seconds())
+	}
+}
+
+// MCPSession reports how long the connection to a server lasted, and, where it
+// did not end in order, the word for why.
+func (t Tel) MCPSession(transport Word, d time.Duration, failed bool, code Code) {
+	c := t.core()
+	if c == nil {
+		return
+	}
+	l := labels{}.with(KeyTransport, transport)
+	if failed {
+		l = l.withCode(code)
+	}
+	c.slow.observe(metricMCPSession, l, d.Seconds())
+}
+
+// ApprovalsQueued reports that one more question waits behind the open one, or
+// one less.
+func (t Tel) ApprovalsQueued(more int) {
+	if c := t.core(); c != nil {
+		c.queued.Add(int64(more))
+	}
+}
+
 // ApprovalAnswered counts an answer of the host. One to a question that is not
 // open is stale.
 func (t Tel) ApprovalAnswered(allow, stale bool) {

@@ -135,6 +135,7 @@ func (h *hotInstruments) metrics(p *peaks) []point.Metric {
 		hist("magi.frame.parse.duration", "s", perSecond, parseTimes[:], h.parse[0].point(perSecond, frameTypeRequest), h.parse[1].point(perSecond, frameTypeInvalid)),
 		gaugeOf("magi.output.pending", "{frame}", float64(h.pending.now.Load())),
 		gaugeOf("magi.output.pending.peak", "{frame}", float64(p.pending)),
+		gaugeOf("magi.output.oldest_age", "s", float64(h.oldest.now.Load())*perSecond),
 		gaugeOf("magi.output.oldest_age.peak", "s", float64(p.oldest)*perSecond),
 		hist("magi.output.deadline.margin", "s", perSecond, margins[:], h.margin.point(perSecond)),
 		counter("magi.output.near_misses", "{frame}", value(float64(h.nearMisses.Load()))),

@@ -11,6 +11,8 @@ const (
 	serviceName = "magi-code"
 	other       = "_OTHER"
 	rpcSystem   = "magi-code.local-agent"
+	// agentSubagent is what a delegated task is called.
+	agentSubagent = "subagent"
 )
 
 // Names of records that are no spans.
@@ -47,6 +49,7 @@ const (
 	keyOperation     = "gen_ai.operation.name"
 	keyToolType      = "gen_ai.tool.type"
 	keyStream        = "gen_ai.request.stream"
+	keyTokenModality = "gen_ai.token.modality"
 )
 
 // Kind names a span of the catalogue (telemetry.md 4.3).
@@ -61,7 +64,7 @@ const (
 	SpanStartupInstructions
 	SpanStartupSkills
 	SpanStartupProfiles
-	SpanStartupMCP
+	SpanMCPConnect
 	SpanStartupReadiness
 	SpanSessionWork
 	SpanSessionLease
@@ -80,6 +83,11 @@ const (
 	SpanApprovalWait
 	SpanCompaction
 	SpanSessionAppend
+	SpanAuthRefresh
+	SpanHook
+	SpanMCPCall
+	SpanSubagent
+	SpanEventWait
 	SpanOutputStall
 	SpanCleanup
 	SpanCleanupDrain
@@ -117,7 +125,7 @@ var kinds = [kindCount]kindInfo{
 	SpanStartupInstructions: {name: "magi.startup.instructions", now: true},
 	SpanStartupSkills:       {name: "magi.startup.skills", now: true},
 	SpanStartupProfiles:     {name: "magi.startup.profiles", now: true},
-	SpanStartupMCP:          {name: "magi.mcp.connect", now: true},
+	SpanMCPConnect:          {name: "magi.mcp.connect", now: true},
 	SpanStartupReadiness:    {name: "magi.startup.readiness", now: true},
 	SpanSessionWork:         {name: "magi.session.work", now: true},
 	SpanSessionLease:        {name: "magi.session.lease", now: true},
@@ -136,6 +144,11 @@ var kinds = [kindCount]kindInfo{
 	SpanApprovalWait:        {name: "magi.approval.wait", now: true},
 	SpanCompaction:          {name: "magi.compaction", now: true},
 	SpanSessionAppend:       {name: "magi.session.append"},
+	SpanAuthRefresh:         {name: "magi.auth.refresh", now: true},
+	SpanHook:                {name: "magi.hook", now: true},
+	SpanMCPCall:             {name: other, role: roleClient, now: true, tail: KeyMCPMethod, only: true},
+	SpanSubagent:            {name: "invoke_agent subagent", now: true},
+	SpanEventWait:           {name: "magi.event.wait"},
 	SpanOutputStall:         {name: "magi.output.stall", now: true},
 	SpanCleanup:             {name: "magi.cleanup", now: true},
 	SpanCleanupDrain:        {name: "magi.cleanup.drain", now: true},
@@ -200,6 +213,16 @@ const (
 	KeyOutputPending
 	KeyOutputPeak
 	KeyCleanupBudgetMS
+	KeyDiagnostics
+	KeySessionNotices
+	KeyHistoryEntries
+	KeyResponseBytes
+	KeyCodeModeCalls
+	KeySubagentIndex
+	KeySubagentDepth
+	KeySubagentQueueMS
+	KeyStaleAnswers
+	KeyOutputOldestMS
 	keyOpenSpans
 	intKeyCount
 )
@@ -222,6 +245,10 @@ var intKeys = [intKeyCount]string{
 	KeyAppendBytes: "magi.append.bytes", KeyLockWaitMS: "magi.append.lock_wait_ms", KeyFsyncMS: "magi.append.fsync_ms",
 	KeyOutputPending: "magi.output.pending", KeyOutputPeak: "magi.output.peak",
 	KeyCleanupBudgetMS: "magi.cleanup.budget_ms", keyOpenSpans: keyOpen,
+	KeyDiagnostics: "magi.diagnostics", KeySessionNotices: "magi.session.notices", KeyHistoryEntries: "magi.history.entries",
+	KeyResponseBytes: "magi.response.bytes", KeyCodeModeCalls: "magi.code_mode.calls",
+	KeySubagentIndex: "magi.subagent.index", KeySubagentDepth: "magi.subagent.depth", KeySubagentQueueMS: "magi.subagent.queue_ms",
+	KeyStaleAnswers: "magi.approval.stale_answers", KeyOutputOldestMS: keyOutputOldest,
 }
 
 // BoolKey names a yes or no.
@@ -234,12 +261,13 @@ const (
 	KeySettingsMigrated
 	KeySettingsProject
 	KeyHistoryComplete
+	KeyCompacted
 	boolKeyCount
 )
 
 var boolKeys = [boolKeyCount]string{
 	KeyDetached: "magi.detached", KeyStartupCancelled: "magi.startup.cancelled", KeySettingsMigrated: "magi.settings.migrated",
-	KeySettingsProject: "magi.settings.project", KeyHistoryComplete: "magi.history.complete",
+	KeySettingsProject: "magi.settings.project", KeyHistoryComplete: "magi.history.complete", KeyCompacted: "gen_ai.conversation.compacted",
 }
 
 // EnumKey names a word out of a closed list.
@@ -277,6 +305,19 @@ const (
 	KeyCleanupPhase
 	KeyCleanupOutcome
 	KeyAnswer
+	KeyMCPPhase
+	KeyMCPStep
+	KeyMCPMethod
+	KeyMCPProtocol
+	KeyAPIMode
+	KeyFinishReasons
+	KeyHookEvent
+	KeyHookOutcome
+	KeySubagentOutcome
+	KeyCodeModeLimit
+	KeyEvent
+	KeyEventOutcome
+	KeyFsyncTarget
 	enumKeyCount
 )
 
@@ -289,7 +330,10 @@ var enumKeys = [enumKeyCount]string{
 	KeyAppendClass: "magi.session.class", KeyAppendOutcome: "magi.append.outcome", KeyOutputOutcome: "magi.output.outcome",
 	KeyWorker: "magi.worker", KeyMCPServer: "magi.mcp.server", KeyTransport: "network.transport",
 	KeyStartupPhase: "magi.startup.phase", KeyCleanupPhase: "magi.cleanup.phase", KeyCleanupOutcome: "magi.cleanup.outcome",
-	KeyAnswer: "magi.answer",
+	KeyAnswer: "magi.answer", KeyMCPPhase: "magi.mcp.phase", KeyMCPStep: "magi.mcp.step", KeyMCPMethod: "mcp.method.name", KeyMCPProtocol: "mcp.protocol.version",
+	KeyAPIMode: "magi.api_mode", KeyFinishReasons: "gen_ai.response.finish_reasons", KeyHookEvent: "magi.hook.event", KeyHookOutcome: "magi.hook.outcome",
+	KeySubagentOutcome: "magi.subagent.outcome", KeyCodeModeLimit: "magi.code_mode.limit", KeyEvent: keyEvent, KeyEventOutcome: "magi.event.outcome",
+	KeyFsyncTarget: "magi.fsync.target",
 }
 
 // NameKey names a name that a user configured, or an id.
@@ -304,6 +348,12 @@ const (
 	KeyConversation
 	KeyModel
 	KeyResponseModel
+	KeyMCPHash
+	KeyMCPName
+	KeyMCPTool
+	KeySubagentHash
+	KeyAgent
+	KeyProviderHash
 	nameKeyCount
 )
 
@@ -311,6 +361,8 @@ var nameKeys = [nameKeyCount]string{
 	KeyRequestHash: "magi.request.hash", KeyRunHash: "magi.run.hash", KeyApprovalHash: "magi.approval.hash",
 	KeySessionRef: "magi.session.ref", KeyConversation: "gen_ai.conversation.id",
 	KeyModel: "gen_ai.request.model", KeyResponseModel: "gen_ai.response.model",
+	KeyMCPHash: "magi.mcp.hash", KeyMCPName: "magi.mcp.name", KeyMCPTool: "magi.mcp.tool",
+	KeySubagentHash: "magi.subagent.hash", KeyAgent: keyAgentName, KeyProviderHash: "magi.provider.hash",
 }
 
 // EventName names something that happened inside a span.
@@ -331,6 +383,13 @@ const (
 	EventHeaders
 	EventRequestedQueued
 	EventAnswered
+	EventMCPSpawned
+	EventMCPTerminate
+	EventMCPStderrJoin
+	EventMCPStdoutJoin
+	EventMCPStreamJoin
+	EventMCPSessionDelete
+	EventMCPDone
 	eventNameCount
 )
 
@@ -339,6 +398,8 @@ var eventNames = [eventNameCount]string{
 	EventOutputFailed: "magi.output.failed", EventResponseQueued: "magi.response.queued", EventInputPersisted: "magi.input.persisted",
 	EventCancelRequested: "magi.cancel.requested", EventFirstDelta: "magi.first_delta", EventTerminalQueued: "magi.terminal.queued",
 	EventFirstChunk: "first_chunk", EventHeaders: "magi.headers", EventRequestedQueued: "requested_queued", EventAnswered: "answered",
+	EventMCPSpawned: "magi.mcp.spawned", EventMCPTerminate: "terminate", EventMCPStderrJoin: "stderr_join", EventMCPStdoutJoin: "stdout_join",
+	EventMCPStreamJoin: "stream_join", EventMCPSessionDelete: "session_delete", EventMCPDone: "done",
 }
 
 // Labels of the transport's metrics.
@@ -376,6 +437,12 @@ const (
 	nameChatInput    = "gen_ai.client.inference.operation.input_tokens"
 	nameChatOutput   = "gen_ai.client.inference.operation.output_tokens"
 	nameToolDuration = "gen_ai.execute_tool.duration"
+
+	nameUsageInput      = "gen_ai.client.inference.usage.input_tokens"
+	nameUsageOutput     = "gen_ai.client.inference.usage.output_tokens"
+	nameUsageCacheRead  = "gen_ai.client.inference.usage.cache_read.input_tokens"
+	nameUsageCacheWrite = "gen_ai.client.inference.usage.cache_write.input_tokens"
+	nameUsageReasoning  = "gen_ai.client.inference.usage.reasoning.output_tokens"
 )
 
 // String is the attribute's name, for readers of captures.

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -69,20 +70,25 @@ func (d *decision) announce(o *openSpan) {
 	d.put(o.core, item{opened: o}, o.kind >= SpanCleanup || o.kind == SpanChild)
 }
 
-// progress records what happened inside a span that has not ended.
-func (c *core) progress(o *openSpan, e EventName, at time.Time) {
+// progress records what happened inside a span that has not ended, with what is
+// known of it by then: an event, or "" where it has only come further.
+func (c *core) progress(o *openSpan, event string, at time.Time) {
 	d := c.decided.Load()
 	if d == nil {
 		return
 	}
 	o.mu.Lock()
-	span := o.span
+	span, attrs := o.span, slices.Clone(o.attrs)
+	attrs = append(attrs, attribute.String(keySpanName, o.name()))
+	live := !o.ended
 	o.mu.Unlock()
-	if span == nil {
+	if span == nil || !live {
 		return
 	}
-	d.put(c, item{record: &otlpjson.Log{Time: c.clock(at), Name: recordEvent, Span: span.SpanContext(),
-		Attributes: []attribute.KeyValue{attribute.String(keySpanName, kinds[o.kind].name), attribute.String(keyEventName, eventNames[e])}}}, false)
+	if event != "" {
+		attrs = append(attrs, attribute.String(keyEventName, event))
+	}
+	d.put(c, item{record: &otlpjson.Log{Time: c.clock(at), Name: recordEvent, Span: span.SpanContext(), Attributes: attrs}}, o.kind >= SpanCleanup)
 }
 
 func (c *core) urgent() {
@@ -104,11 +110,15 @@ func (c *core) snapshot(now time.Time) {
 	}
 	open := c.openSpans()
 	var above *openSpan
+	var server Word
 	var names []string
 	var ages []int64
 	for _, o := range open {
 		if o.kind == SpanCleanup {
 			above = o
+		}
+		if o.kind == SpanCleanupMCPClose && server == 0 {
+			server = o.word(KeyMCPServer)
 		}
 		if len(names) < maxOpenNames {
 			o.mu.Lock()
@@ -124,6 +134,9 @@ func (c *core) snapshot(now time.Time) {
 		o.set(attribute.StringSlice(keyOpenNames, names))
 		o.set(attribute.Int64Slice(keyOpenAges, ages))
 		o.mu.Unlock()
+		if server != 0 {
+			o.str(KeyMCPServer, server)
+		}
 		o.finish(now, false)
 	}
 }

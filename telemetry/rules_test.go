@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -101,10 +102,6 @@ func TestEveryMethodIsCalled(t *testing.T) {
 	}
 }
 
-// waiting are names that only the MCP client can set: the catalogue has them,
-// and captures that hold them can be read.
-var waiting = []string{"KeyMCPServer", "KeyTransport"}
-
 // TestEveryNameIsUsed: kinds, keys and events that nobody reports are no catalogue.
 func TestEveryNameIsUsed(t *testing.T) {
 	constant := regexp.MustCompile(`(?m)^\t((?:Span|Key|Event|Frame)[A-Z]\w*)(?: = iota| \w+ = iota)?$`)
@@ -130,34 +127,73 @@ func TestEveryNameIsUsed(t *testing.T) {
 		t.Fatalf("names: %v", names)
 	}
 	for _, name := range names {
-		if !used[name] && !slices.Contains(waiting, name) {
+		if !used[name] {
 			t.Errorf("nobody uses %s", name)
 		}
 	}
 }
 
+var update = flag.Bool("update", false, "write the tables of docs/telemetry.md anew")
+
+// tables are the lists of docs/telemetry.md, by their first lines.
+func tables() map[string][]string {
+	var spans, attributes, metrics []string
+	for _, k := range kinds {
+		name, when := k.name, "after 250 ms"
+		switch {
+		case k.tail == KeyMethod:
+			name = "*method*"
+		case k.tail == KeyMCPMethod:
+			name = "initialize`, `tools/list`, `tools/call"
+		case k.tail == KeyTool:
+			name += " *tool*"
+		case name == "chat":
+			name += " *model*"
+		}
+		if k.now {
+			when = "at once"
+		}
+		spans = append(spans, "| `"+name+"` | "+when+" |")
+	}
+	for what, list := range map[string][]string{"number": intKeys[:], "yes or no": boolKeys[:], "word": enumKeys[1:], "name": nameKeys[:]} {
+		for _, name := range list {
+			attributes = append(attributes, "| `"+name+"` | "+what+" |")
+		}
+	}
+	slices.Sort(attributes)
+	for _, m := range newHotInstruments().metrics(&peaks{}) {
+		metrics = append(metrics, "| `"+m.Name+"` | "+m.Unit+" |")
+	}
+	for _, m := range slowInfos {
+		metrics = append(metrics, "| `"+m.name+"` | "+m.unit+" |")
+	}
+	return map[string][]string{"| Span | Start record |": spans, "| Attribute | Value |": attributes, "| Metric | Unit |": metrics}
+}
+
 // TestDocumentation: docs/telemetry.md lists every name that can leave.
+// go test ./telemetry -run TestDocumentation -update writes the lists.
 func TestDocumentation(t *testing.T) {
-	b, err := os.ReadFile("../docs/telemetry.md")
+	const path = "../docs/telemetry.md"
+	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
-	for i, k := range kinds {
-		if Kind(i) != SpanRequest {
-			names = append(names, k.name)
+	doc := string(b)
+	for head, rows := range tables() {
+		before, rest, ok := strings.Cut(doc, head+"\n|---|---|\n")
+		if !ok {
+			t.Fatalf("docs/telemetry.md has no table %s", head)
 		}
+		old, after, _ := strings.Cut(rest, "\n\n")
+		want := strings.Join(rows, "\n")
+		if old != want && !*update {
+			t.Errorf("docs/telemetry.md: the table %s is out of date: run go test ./telemetry -run TestDocumentation -update", head)
+		}
+		doc = before + head + "\n|---|---|\n" + want + "\n\n" + after
 	}
-	names = append(append(append(append(names, intKeys[:]...), boolKeys[:]...), enumKeys[1:]...), nameKeys[:]...)
-	for _, m := range newHotInstruments().metrics(&peaks{}) {
-		names = append(names, m.Name)
-	}
-	for _, m := range slowInfos {
-		names = append(names, m.name)
-	}
-	for _, n := range names {
-		if !strings.Contains(string(b), "`"+n) {
-			t.Errorf("docs/telemetry.md does not know %s", n)
+	if *update {
+		if err := os.WriteFile(path, []byte(doc), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

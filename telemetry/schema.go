@@ -20,6 +20,9 @@ func allowed(r otlpjson.Record, key string, v attribute.Value) bool {
 	case attribute.BOOL:
 		return contains(boolKeys[:], key) || oneOf(key, keySpanCut, keySpanLate, keyStream)
 	case attribute.STRINGSLICE:
+		if key == enumKeys[KeyFinishReasons] {
+			return !slices.ContainsFunc(v.AsStringSlice(), func(s string) bool { return s != other && WordOf(s) == 0 })
+		}
 		return key == keyOpenNames && !slices.ContainsFunc(v.AsStringSlice(), func(s string) bool { return !knownSpanName(s) })
 	case attribute.INT64SLICE:
 		return key == keyOpenAges
@@ -51,7 +54,9 @@ func allowedText(r otlpjson.Record, key, s string) bool {
 	case key == keyOperation:
 		return oneOf(s, "invoke_agent", "chat", "execute_tool")
 	case key == keyAgentName:
-		return s == serviceName
+		return oneOf(s, serviceName, agentSubagent)
+	case key == keyTokenModality:
+		return s == "unknown"
 	case key == keyToolType:
 		return s == "function"
 	}
@@ -61,7 +66,7 @@ func allowedText(r otlpjson.Record, key, s string) bool {
 
 func allowedName(key, s string) bool {
 	switch key {
-	case nameKeys[KeyRequestHash], nameKeys[KeyRunHash], nameKeys[KeyApprovalHash]:
+	case nameKeys[KeyRequestHash], nameKeys[KeyRunHash], nameKeys[KeyApprovalHash], nameKeys[KeyMCPHash], nameKeys[KeySubagentHash], nameKeys[KeyProviderHash]:
 		return hexadecimal(s, 12)
 	case nameKeys[KeySessionRef], nameKeys[KeyConversation]:
 		return strings.HasPrefix(s, "s-") && hexadecimal(s[2:], 12)

@@ -164,13 +164,15 @@ func (j *journal) metrics(p *peaks) []point.Metric {
 	one := func(name, unit string, t point.Type, v float64) point.Metric {
 		return point.Metric{Name: name, Unit: unit, Type: t, Points: []point.Point{{Value: v}}}
 	}
-	running, asking := 0.0, 0.0
+	running, asking, tasks := 0.0, 0.0, 0.0
 	for _, o := range c.openSpans() {
 		switch o.kind {
 		case SpanRun:
 			running++
 		case SpanApprovalWait:
 			asking++
+		case SpanSubagent:
+			tasks++
 		}
 	}
 	drops := point.Metric{Name: keyDropped, Unit: "{item}", Type: point.Counter}
@@ -180,7 +182,9 @@ func (j *journal) metrics(p *peaks) []point.Metric {
 	}
 	out = append(out, drops, one("magi.request.ids", "{id}", point.Gauge, float64(c.requests.Load())),
 		one("magi.runs.active", "{run}", point.Gauge, running),
-		one("magi.approvals.pending", "{approval}", point.Gauge, asking))
+		one("magi.approvals.pending", "{approval}", point.Gauge, asking),
+		one("magi.approvals.queued", "{approval}", point.Gauge, float64(c.queued.Load())),
+		one("magi.subagents.active", "{agent}", point.Gauge, tasks))
 	if j.file.on() {
 		out = append(out, one(nameFileSize, "By", point.Gauge, float64(j.file.capture.Size())))
 	}

@@ -20,6 +20,9 @@ const (
 	metricOutputStall
 	metricStartup
 	metricRun
+	metricMCPStartup
+	metricMCPCall
+	metricMCPSession
 	metricRunInference
 	metricRunTools
 	metricRunContent
@@ -29,6 +32,13 @@ const (
 	metricChatFirst
 	metricInputTokens
 	metricOutputTokens
+	metricUsageInput
+	metricUsageOutput
+	metricUsageCacheRead
+	metricUsageCacheWrite
+	metricUsageReasoning
+	metricCodeModeCalls
+	metricSubagentQueue
 	metricTool
 	metricToolOutput
 	metricApproval
@@ -44,7 +54,9 @@ const (
 	metricFingerprint
 	metricPage
 	metricPageSize
+	metricPageEntries
 	metricCleanup
+	metricDetached
 	slowMetricCount
 )
 
@@ -77,52 +89,83 @@ var (
 	boundsStored  = []float64{65536, 262144, 1048576, 4194304, 16777216, 33554432, 67108864}
 	boundsPage    = []float64{1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25}
 	boundsPageBy  = []float64{1024, 4096, 8192, 16384, 24576, 32768}
+	boundsMCP     = []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300}
+	boundsScript  = []float64{0, 1, 2, 5, 10, 25, 50, 100, 200}
+	boundsQueue   = []float64{0.001, 0.01, 0.1, 1, 10, 60, 300}
+	boundsEntries = []float64{1, 10, 25, 50, 75, 100}
 	boundsCleanup = []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2}
 )
 
 var slowInfos = [slowMetricCount]slowInfo{
-	metricRejections:     {"magi.admission.rejections", "{request}", nil},
-	metricOutputFailures: {"magi.output.failures", "{failure}", nil},
-	metricAnswers:        {"magi.approval.answers", "{answer}", nil},
-	metricRetries:        {"magi.provider.retries", "{retry}", nil},
-	metricRequest:        {"rpc.server.call.duration", "s", boundsCall},
-	metricOutputStall:    {"magi.output.stall.duration", "s", boundsStall},
-	metricStartup:        {"magi.startup.duration", "s", boundsStartup},
-	metricRun:            {nameRunDuration, "s", boundsRun},
-	metricRunInference:   {nameRunInference, "{call}", boundsCalls},
-	metricRunTools:       {nameRunTools, "{call}", boundsCalls},
-	metricRunContent:     {"magi.run.content.size", "By", boundsContent},
-	metricPersist:        {"magi.run.persist.latency", "s", boundsPersist},
-	metricFirstDelta:     {"magi.run.first_delta.latency", "s", boundsDelta},
-	metricChat:           {nameChatDuration, "s", boundsChat},
-	metricChatFirst:      {nameChatFirst, "s", boundsChat},
-	metricInputTokens:    {nameChatInput, "{token}", boundsTokens},
-	metricOutputTokens:   {nameChatOutput, "{token}", boundsTokens},
-	metricTool:           {nameToolDuration, "s", boundsTool},
-	metricToolOutput:     {"magi.tool.output.size", "By", boundsOutput},
-	metricApproval:       {"magi.approval.wait.duration", "s", boundsAnswer},
-	metricAppend:         {"magi.session.append.duration", "s", boundsAppend},
-	metricAppendSize:     {"magi.session.append.size", "By", boundsOutput},
-	metricFsync:          {"magi.session.fsync.duration", "s", boundsAppend},
-	metricLockWait:       {"magi.session.lock.wait", "s", boundsLock},
-	metricProject:        {"magi.history.project.duration", "s", boundsProject},
-	metricProjectSize:    {"magi.history.project.size", "By", boundsVisible},
-	metricProjectParts:   {"magi.history.project.parts", "{part}", boundsParts},
-	metricRead:           {"magi.history.read.duration", "s", boundsProject},
-	metricReadSize:       {"magi.history.read.size", "By", boundsStored},
-	metricFingerprint:    {"magi.history.fingerprint.duration", "s", boundsProject},
-	metricPage:           {"magi.history.page.duration", "s", boundsPage},
-	metricPageSize:       {"magi.history.page.size", "By", boundsPageBy},
-	metricCleanup:        {"magi.cleanup.duration", "s", boundsCleanup},
+	metricRejections:      {"magi.admission.rejections", "{request}", nil},
+	metricOutputFailures:  {"magi.output.failures", "{failure}", nil},
+	metricAnswers:         {"magi.approval.answers", "{answer}", nil},
+	metricRetries:         {"magi.provider.retries", "{retry}", nil},
+	metricRequest:         {"rpc.server.call.duration", "s", boundsCall},
+	metricOutputStall:     {"magi.output.stall.duration", "s", boundsStall},
+	metricStartup:         {"magi.startup.duration", "s", boundsStartup},
+	metricRun:             {nameRunDuration, "s", boundsRun},
+	metricMCPStartup:      {"magi.mcp.startup.duration", "s", boundsStartup},
+	metricMCPCall:         {"mcp.client.operation.duration", "s", boundsMCP},
+	metricMCPSession:      {"mcp.client.session.duration", "s", boundsMCP},
+	metricRunInference:    {nameRunInference, "{call}", boundsCalls},
+	metricRunTools:        {nameRunTools, "{call}", boundsCalls},
+	metricRunContent:      {"magi.run.content.size", "By", boundsContent},
+	metricPersist:         {"magi.run.persist.latency", "s", boundsPersist},
+	metricFirstDelta:      {"magi.run.first_delta.latency", "s", boundsDelta},
+	metricChat:            {nameChatDuration, "s", boundsChat},
+	metricChatFirst:       {nameChatFirst, "s", boundsChat},
+	metricInputTokens:     {nameChatInput, "{token}", boundsTokens},
+	metricOutputTokens:    {nameChatOutput, "{token}", boundsTokens},
+	metricUsageInput:      {nameUsageInput, "{token}", nil},
+	metricUsageOutput:     {nameUsageOutput, "{token}", nil},
+	metricUsageCacheRead:  {nameUsageCacheRead, "{token}", nil},
+	metricUsageCacheWrite: {nameUsageCacheWrite, "{token}", nil},
+	metricUsageReasoning:  {nameUsageReasoning, "{token}", nil},
+	metricCodeModeCalls:   {"magi.code_mode.calls", "{call}", boundsScript},
+	metricSubagentQueue:   {"magi.subagent.queue.duration", "s", boundsQueue},
+	metricTool:            {nameToolDuration, "s", boundsTool},
+	metricToolOutput:      {"magi.tool.output.size", "By", boundsOutput},
+	metricApproval:        {"magi.approval.wait.duration", "s", boundsAnswer},
+	metricAppend:          {"magi.session.append.duration", "s", boundsAppend},
+	metricAppendSize:      {"magi.session.append.size", "By", boundsOutput},
+	metricFsync:           {"magi.session.fsync.duration", "s", boundsAppend},
+	metricLockWait:        {"magi.session.lock.wait", "s", boundsLock},
+	metricProject:         {"magi.history.project.duration", "s", boundsProject},
+	metricProjectSize:     {"magi.history.project.size", "By", boundsVisible},
+	metricProjectParts:    {"magi.history.project.parts", "{part}", boundsParts},
+	metricRead:            {"magi.history.read.duration", "s", boundsProject},
+	metricReadSize:        {"magi.history.read.size", "By", boundsStored},
+	metricFingerprint:     {"magi.history.fingerprint.duration", "s", boundsProject},
+	metricPage:            {"magi.history.page.duration", "s", boundsPage},
+	metricPageSize:        {"magi.history.page.size", "By", boundsPageBy},
+	metricPageEntries:     {"magi.history.page.entries", "{entry}", boundsEntries},
+	metricCleanup:         {"magi.cleanup.duration", "s", boundsCleanup},
+	metricDetached:        {"magi.cleanup.detached", "{process}", nil},
 }
 
-// labels are at most four words. They are comparable: a key of a map.
+// labels are at most four words, an error type, and what is no word of ours.
+// They are comparable: a key of a map.
 type labels struct {
-	keys  [3]EnumKey
-	words [3]Word
+	keys  [4]EnumKey
+	words [4]Word
 	n     uint8
 	coded bool
 	code  Code
+	extra extraLabels
+}
+
+// extraLabels are constants and names of models. An empty key ends them.
+type extraLabels [4]point.Label
+
+func (e extraLabels) with(key, value string) extraLabels {
+	for i := range e {
+		if e[i].Key == "" {
+			e[i] = point.Label{Key: key, Value: value}
+			break
+		}
+	}
+	return e
 }
 
 func (l labels) with(k EnumKey, w Word) labels {
@@ -139,12 +182,17 @@ func (l labels) withCode(c Code) labels {
 }
 
 func (l labels) list() []point.Label {
-	out := make([]point.Label, 0, int(l.n)+1)
+	out := make([]point.Label, 0, int(l.n)+1+len(l.extra))
 	for i := range int(l.n) {
 		out = append(out, point.Label{Key: enumKeys[l.keys[i]], Value: l.words[i].text()})
 	}
 	if l.coded {
 		out = append(out, point.Label{Key: keyErrorType, Value: l.code.text()})
+	}
+	for _, e := range l.extra {
+		if e.Key != "" {
+			out = append(out, e)
+		}
 	}
 	return out
 }
@@ -163,6 +211,26 @@ type slowInstruments struct {
 	mu     sync.Mutex
 	series map[seriesKey]*series
 	counts [slowMetricCount]int
+	models [maxModels]string
+}
+
+// maxModels bounds the models of a child that metrics are split by
+// (telemetry.md 6.1); the others are "_OTHER".
+const maxModels = 16
+
+// model is the name of a model as a label.
+func (s *slowInstruments) model(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.models {
+		if s.models[i] == "" {
+			s.models[i] = name
+		}
+		if s.models[i] == name {
+			return name
+		}
+	}
+	return other
 }
 
 type series struct {
@@ -179,7 +247,7 @@ func (s *slowInstruments) observe(m slowMetric, l labels, v float64) {
 	defer s.mu.Unlock()
 	x := s.at(m, l)
 	x.count++
-	x.sum += v
+	x.sum += v // of a counter, the value
 	bounds := slowInfos[m].bounds
 	if len(bounds) == 0 {
 		return

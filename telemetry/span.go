@@ -39,7 +39,7 @@ type openSpan struct {
 	attrs  []attribute.KeyValue
 	deltas [2]uint64 // of the child when a run began
 	words  labels    // the words a metric may want
-	ints   [4]intValue
+	ints   [8]intValue
 	nInts  int
 	names  []pendingName
 	events []spanEvent
@@ -127,7 +127,20 @@ func (s Span) Int(k IntKey, v int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.set(attribute.Int64(intKeys[k], v))
-	if !o.ended && o.nInts < len(o.ints) && countedInt(k) {
+	if !o.ended && countedInt(k) {
+		o.count(k, v)
+	}
+}
+
+// count keeps the last value of a number that a metric has. Needs mu.
+func (o *openSpan) count(k IntKey, v int64) {
+	for i := range o.ints[:o.nInts] {
+		if o.ints[i].key == k {
+			o.ints[i].value = v
+			return
+		}
+	}
+	if o.nInts < len(o.ints) {
 		o.ints[o.nInts] = intValue{k, v}
 		o.nInts++
 	}
@@ -150,14 +163,25 @@ func (s Span) Bool(k BoolKey, v bool) {
 	s.s.set(attribute.Bool(boolKeys[k], v))
 }
 
-// Str sets a word.
+// Str sets a word. One that says how far the span has come is recorded at once,
+// so that it is known of a span that never ends (telemetry.md 5.2).
 func (s Span) Str(k EnumKey, v Word) {
 	if s.s == nil || k == keyNone || k >= enumKeyCount {
 		return
 	}
-	o := s.s
+	s.s.str(k, v)
+	if k == KeyMCPStep || k == KeyMCPPhase || k == KeyAttemptPhase {
+		s.s.core.progress(s.s, "", time.Now())
+	}
+}
+
+func (o *openSpan) str(k EnumKey, v Word) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if k == KeyFinishReasons {
+		o.set(attribute.StringSlice(enumKeys[k], []string{v.text()})) // the convention has one for each choice
+		return
+	}
 	o.set(attribute.String(enumKeys[k], v.text()))
 	if !o.ended && countedWord(o.kind, k) {
 		o.words = o.words.with(k, v)
@@ -194,7 +218,7 @@ func (s Span) Event(e EventName) {
 	}
 	o.core.slow.countEvent(o, e, at)
 	if kinds[o.kind].now {
-		o.core.progress(o, e, at)
+		o.core.progress(o, eventNames[e], at)
 	}
 }
 
@@ -250,14 +274,14 @@ func (o *openSpan) finish(now time.Time, cut bool) {
 	o.mu.Unlock()
 	o.core.leave(o)
 	o.totals()
-	if (!cut || o.kind >= SpanCleanup) && (!held || o.kind == SpanSessionAppend || now.Sub(o.start) > heldFor(o.kind)) {
+	if (!cut || o.kind >= SpanCleanup) && (!held || o.kind == SpanSessionAppend || now.Sub(o.start) >= heldFor(o.kind)) {
 		o.core.slow.countSpan(o)
 	}
 	switch {
 	case span != nil:
 		o.export(span)
 	case !held:
-	case o.failed || now.Sub(o.start) > heldFor(o.kind):
+	case o.failed || now.Sub(o.start) >= heldFor(o.kind):
 		o.core.late(o)
 	case o.kind == SpanSessionAppend:
 		o.core.drop(dropCap)
@@ -265,18 +289,21 @@ func (o *openSpan) finish(now time.Time, cut bool) {
 }
 
 // Spans that are kept back: appends beyond the cap, unless they are slow, and
-// stalls that were none.
+// stalls and waits that were none.
 const (
 	slowAppend = 100 * time.Millisecond
 	realStall  = 20 * time.Millisecond
 )
 
 func heldFor(k Kind) time.Duration {
-	if k == SpanOutputStall {
+	if shortWait(k) {
 		return realStall
 	}
 	return slowAppend
 }
+
+// shortWait reports the kinds that count only once they have lasted.
+func shortWait(k Kind) bool { return k == SpanOutputStall || k == SpanEventWait }
 
 // totals are what the instruments know of a child or a run at its end.
 func (o *openSpan) totals() {
@@ -298,8 +325,8 @@ func (o *openSpan) totals() {
 // export hands the ended span to OpenTelemetry.
 func (o *openSpan) export(span trace.Span) {
 	o.resolve()
-	span.SetAttributes(o.attrs...)
 	span.SetAttributes(fixed(o.kind)...)
+	span.SetAttributes(o.attrs...) // a plain agent name takes the place of the fixed one
 	if name := o.name(); name != kinds[o.kind].name {
 		span.SetName(name)
 	}
@@ -322,10 +349,10 @@ func (o *openSpan) status(span trace.Span) {
 	}
 	text := o.code.text()
 	span.SetAttributes(attribute.String(keyErrorType, text))
-	if o.kind == SpanRequest {
+	if o.kind == SpanRequest || o.kind == SpanMCPCall && o.code.rpc() {
 		span.SetAttributes(attribute.String(keyRPCStatus, text))
 	}
-	if o.kind == SpanRequest && !o.code.serverFault() || text == "cancelled" || text == "operation_cancelled" || text == "startup_cancelled" {
+	if o.kind == SpanRequest && !o.code.serverFault() || text == "cancelled" || text == "stale_revision" || text == "operation_cancelled" || text == "startup_cancelled" {
 		return
 	}
 	span.SetStatus(otelcodes.Error, "")
@@ -371,6 +398,8 @@ func fixed(k Kind) []attribute.KeyValue {
 		return []attribute.KeyValue{attribute.String(keyRPCSystem, rpcSystem)}
 	case SpanRun:
 		return []attribute.KeyValue{attribute.String(keyOperation, "invoke_agent"), attribute.String(keyAgentName, serviceName)}
+	case SpanSubagent:
+		return []attribute.KeyValue{attribute.String(keyOperation, "invoke_agent"), attribute.String(keyAgentName, agentSubagent)}
 	case SpanChat:
 		return []attribute.KeyValue{attribute.String(keyOperation, "chat"), attribute.Bool(keyStream, true)}
 	case SpanExecuteTool:

@@ -21,9 +21,14 @@ const (
 	nameSession
 	nameModel
 	nameCustomModel
+	nameServer
+	nameAgent
+	nameProvider
+	namePlain
 )
 
-var nameKindTexts = [...]string{nameWire: "wire", nameSession: "session", nameModel: "model", nameCustomModel: "model"}
+var nameKindTexts = [...]string{nameWire: "wire", nameSession: "session", nameModel: "model", nameCustomModel: "model",
+	nameServer: "mcp", nameAgent: "subagent", nameProvider: "provider", namePlain: ""}
 
 // WireID is a protocol id. It is hashed with the child's instance id, so that a
 // host can join its own log.
@@ -44,6 +49,21 @@ func Model(id string, builtin, safe bool) UserName {
 	}
 	return UserName{kind: nameCustomModel, value: id, plain: true}
 }
+
+// ServerName, AgentName and ProviderName are names of MCP servers, subagent
+// profiles and custom providers. They leave hashed with the home's salt.
+func ServerName(name string) UserName { return UserName{kind: nameServer, value: name} }
+
+// AgentName is described at ServerName.
+func AgentName(name string) UserName { return UserName{kind: nameAgent, value: name} }
+
+// ProviderName is described at ServerName.
+func ProviderName(name string) UserName { return UserName{kind: nameProvider, value: name} }
+
+// PlainName is a name that leaves as it is, and only where the user asked for
+// plain names. The caller has held it against the rule for names that may be
+// shown.
+func PlainName(name string) UserName { return UserName{kind: namePlain, value: name, plain: true} }
 
 const hashPrefix = "magi-telemetry-1"
 
@@ -71,6 +91,9 @@ func (c *core) nameText(n UserName) string {
 	}
 	if n.plain && d.config.Plain {
 		return limit(n.value)
+	}
+	if n.kind == namePlain {
+		return ""
 	}
 	salt := d.salt.Load()
 	if salt == nil {

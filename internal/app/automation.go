@@ -36,7 +36,7 @@ func (u *agentRun) hooks(sel provider.Selection) *hook.Set {
 func (r *agentRuntime) hooks(c hook.Context) *hook.Set {
 	return hook.New(hook.Options{
 		Settings: r.snap.Settings.Hooks, Shell: shellPolicy(r.snap.Settings.Capabilities.Tools), Environ: r.agent.environ,
-		FS: r.agent.fs, Payloads: r.snap.Paths.Sessions(), Temp: os.TempDir(), NewID: newID, Context: c,
+		FS: r.agent.fs, Payloads: r.snap.Paths.Sessions(), Temp: os.TempDir(), NewID: newID, Context: c, Tel: r.agent.tel,
 	})
 }
 

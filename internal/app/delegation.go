@@ -91,7 +91,7 @@ func (d *delegation) tool() tool.Tool {
 	}
 	return subagent.New(subagent.Options{
 		Open: d.open, FS: r.agent.fs, Absolute: d.rights.SubagentsAbsolutePaths, Depth: d.depth, Remaining: d.rights.RemainingDepth,
-		Scope: d.label, SchemaRetries: retries, Crashed: r.agent.taskCrashed,
+		Scope: d.label, SchemaRetries: retries, Crashed: r.agent.taskCrashed, Tel: r.agent.tel,
 	})
 }
 

@@ -12,11 +12,13 @@ import (
 	"magicode/internal/attach"
 	"magicode/internal/event"
 	"magicode/internal/provider"
+	"magicode/internal/redact"
 	"magicode/internal/runner"
 	"magicode/internal/server"
 	"magicode/internal/tool"
 	"magicode/internal/turn"
 	"magicode/pkg/localagent"
+	"magicode/telemetry"
 )
 
 // agentRun is one turn. It implements server.Run.
@@ -25,6 +27,14 @@ type agentRun struct {
 	request server.RunRequest
 	att     *attach.Attachment
 	broker  *approval.Broker
+	span    telemetry.Span // of the run
+}
+
+// modelShown reports what decides how a model's name may leave.
+func (r *agentRuntime) modelShown(sel provider.Selection) (custom, safe bool) {
+	_, custom = r.snap.Custom[sel.Provider]
+	_, safe = redact.SafeName(sel.Model)
+	return custom, safe
 }
 
 // NewRun implements server.Runtime.
@@ -48,6 +58,7 @@ func (u *agentRun) Answer(id string, allow bool) bool { return u.broker.Answer(i
 
 // Do implements server.Run.
 func (u *agentRun) Do(ctx context.Context) event.Finished {
+	u.span = telemetry.Current(ctx)
 	return turn.Run(ctx, turn.Deps{Attachment: u.att, Tel: u.runtime.agent.tel, Prepare: u.prepare, Expand: u.expand, Queue: u.request.Events, NewID: newID}, u.request.Prompt)
 }
 
@@ -55,6 +66,9 @@ func (u *agentRun) Do(ctx context.Context) event.Finished {
 func (u *agentRun) prepare(ctx context.Context, notice func(string)) (runner.Config, error) {
 	r := u.runtime
 	sel := u.att.Selection()
+	if custom, safe := r.modelShown(sel); u.span.On() {
+		u.span.Name(telemetry.KeyModel, telemetry.Model(sel.Model, !custom, safe))
+	}
 	prov, err := r.providers.Make(ctx, sel, provider.PurposeMain)
 	if err != nil {
 		return runner.Config{}, fmt.Errorf("prepare the provider: %w", err)
@@ -74,7 +88,7 @@ func (u *agentRun) prepare(ctx context.Context, notice func(string)) (runner.Con
 	return runner.Config{
 		Recorder: r.handle(), Provider: prov, Tools: tools.registry, Guard: u.guard(""), Env: r.tools.env(), Limits: limits(),
 		Hooks: u.hooks(sel), Script: r.script(tools, r.handle()),
-		Request: provider.Request{Model: sel.Model, Level: sel.Level, Tools: tools.definitions, ToolsCache: tools.cache, PromptCacheKey: id, ConversationID: id},
+		Request: provider.Request{Model: sel.Model, Level: sel.Level, Tools: tools.definitions, ToolsCache: tools.cache, PromptCacheKey: id, ConversationID: id, Compacted: conv.Compacted()},
 		System:  r.systemFor(tools, d.delegates()), History: th.history(conv.Items()), InputFields: d.inputFields(), HasCallID: conv.HasCallID,
 		Budget: r.budget(sel), Compaction: th.compaction(sel), Background: title,
 		RunID: u.request.RunID, NewID: newID, Tel: r.agent.tel,

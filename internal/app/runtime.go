@@ -41,18 +41,25 @@ func recoveredDir(state string) string { return filepath.Join(state, "recovered"
 // Create implements server.Runtime.
 func (r *agentRuntime) Create(ctx context.Context) (server.Attached, error) {
 	r.sidecar(ctx)
-	return r.attached(r.attach.Create(ctx))
+	a, err := r.attach.Create(ctx)
+	return r.attached(ctx, a, err)
 }
 
 // Open implements server.Runtime.
 func (r *agentRuntime) Open(ctx context.Context, id string) (server.Attached, error) {
 	r.sidecar(ctx)
-	return r.attached(r.attach.Open(ctx, id))
+	telemetry.Current(ctx).Name(telemetry.KeySessionRef, telemetry.SessionID(id))
+	a, err := r.attach.Open(ctx, id)
+	return r.attached(ctx, a, err)
 }
 
-func (r *agentRuntime) attached(a *attach.Attachment, err error) (server.Attached, error) {
+func (r *agentRuntime) attached(ctx context.Context, a *attach.Attachment, err error) (server.Attached, error) {
 	if err != nil {
 		return server.Attached{}, err
+	}
+	if span := telemetry.Current(ctx); span.On() {
+		span.Name(telemetry.KeySessionRef, telemetry.SessionID(a.ID()))
+		span.Int(telemetry.KeySessionNotices, int64(len(a.Notices())))
 	}
 	sel := a.Selection()
 	return server.Attached{
@@ -63,6 +70,7 @@ func (r *agentRuntime) attached(a *attach.Attachment, err error) (server.Attache
 
 // Page implements server.Runtime.
 func (r *agentRuntime) Page(ctx context.Context, p server.PageRequest) ([]byte, error) {
+	telemetry.Current(ctx).Name(telemetry.KeySessionRef, telemetry.SessionID(p.SessionID))
 	return r.attach.Page(ctx, nil, p.SessionID, p.Revision, p.Cursor)
 }
 
@@ -73,6 +81,7 @@ func (r *agentRuntime) Close(ctx context.Context) error {
 	r.sidecar(ctx)
 	_, span := r.agent.tel.Begin(ctx, telemetry.SpanCleanupLease)
 	defer span.End()
+	span.Str(telemetry.KeyLease, telemetry.WordOf("writer")) // the active one goes with it
 	return joinErrors(append(errs, r.attach.Close()))
 }
 

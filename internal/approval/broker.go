@@ -52,6 +52,7 @@ type question struct {
 	started chan struct{} // closed when the minute begins
 	answer  chan bool     // capacity 1: the winning reply
 
+	stale    int64 // answers to others while this one was open; guarded by the broker's mu
 	once     sync.Once
 	deadline time.Time // settled when started is closed; guarded by the broker's mu
 }
@@ -68,12 +69,10 @@ func NewBroker(announce Announce, newID func() string, expiry time.Duration) *Br
 // does not count against the expiry. The error is the context's cause or the
 // announcement's; both mean denied.
 func (b *Broker) Ask(ctx context.Context, summary string) (Answer, error) {
-	select {
-	case <-b.turn:
-		defer func() { b.turn <- struct{}{} }()
-	case <-ctx.Done():
-		return Denied, context.Cause(ctx)
+	if err := b.queue(ctx); err != nil {
+		return Denied, err
 	}
+	defer func() { b.turn <- struct{}{} }()
 	ctx, span := b.Tel.Begin(ctx, telemetry.SpanApprovalWait)
 	defer span.End()
 	answer, err := b.ask(ctx, summary, span)
@@ -81,6 +80,23 @@ func (b *Broker) Ask(ctx context.Context, summary string) (Answer, error) {
 		span.Str(telemetry.KeyApprovalOutcome, telemetry.WordOf(outcomeWord(ctx, answer, err)))
 	}
 	return answer, err
+}
+
+// queue waits for the one place.
+func (b *Broker) queue(ctx context.Context) error {
+	select {
+	case <-b.turn:
+		return nil
+	default:
+	}
+	b.Tel.ApprovalsQueued(1)
+	defer b.Tel.ApprovalsQueued(-1)
+	select {
+	case <-b.turn:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // outcomeWord is telemetry's word for the end of a question.
@@ -185,6 +201,10 @@ func (b *Broker) Answer(id string, allow bool) error {
 	defer b.mu.Unlock()
 	q := b.pending
 	if q == nil || q.id != id || q.ctx.Err() != nil || q.expired() {
+		if q != nil {
+			q.stale++
+			q.span.Int(telemetry.KeyStaleAnswers, q.stale)
+		}
 		return ErrStale
 	}
 	b.pending = nil

@@ -174,6 +174,27 @@ func (s *Service) Page(ctx context.Context, dst []byte, id, revision, cursor str
 	case a.ID() != id:
 		return nil, ErrOtherSession
 	}
+	ctx, span := s.opts.Tel.Begin(ctx, telemetry.SpanHistoryPage)
+	defer span.End()
+	dst, err := a.page(ctx, span, dst, id, revision, cursor)
+	paged(span, err)
+	return dst, err
+}
+
+// paged tells telemetry why a page was not served.
+func paged(span telemetry.Span, err error) {
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrStale):
+		span.Fail(telemetry.CodeOf("stale_revision"))
+	default:
+		span.Fail(0)
+	}
+}
+
+// page serves a page that is still what the file says. Looking at the file
+// again is most of its time.
+func (a *Attachment) page(ctx context.Context, span telemetry.Span, dst []byte, id, revision, cursor string) ([]byte, error) {
 	page, err := a.history.Locate(cursor)
 	if err != nil {
 		return nil, fmt.Errorf("locate page: %w", mapped(err))
@@ -187,11 +208,10 @@ func (s *Service) Page(ctx context.Context, dst []byte, id, revision, cursor str
 		}
 		return nil, ErrStale
 	}
-	_, span := s.opts.Tel.Begin(ctx, telemetry.SpanHistoryPage)
-	defer span.End()
 	before := len(dst)
 	dst = a.history.AppendPage(dst, id, page)
 	span.Int(telemetry.KeyHistoryPageIndex, int64(page))
+	span.Int(telemetry.KeyHistoryEntries, int64(a.history.Entries(page)))
 	span.Int(telemetry.KeyHistoryBytes, int64(len(dst)-before))
 	return dst, nil
 }

@@ -25,6 +25,7 @@ type Queue struct {
 	wake func()
 	lost func()
 	tel  telemetry.Tel
+	run  telemetry.Span
 
 	mu      sync.Mutex
 	ring    [localagent.MaxWorkerEvents]Item
@@ -47,6 +48,9 @@ type waiter struct {
 func NewQueue(tel telemetry.Tel, wake, lost func()) *Queue {
 	return &Queue{wake: wake, lost: lost, tel: tel}
 }
+
+// Observe tells whose events these are, before the first one.
+func (q *Queue) Observe(run telemetry.Span) { q.run = run }
 
 // Try offers a delta and never waits. false: it was not taken, now or ever; the
 // caller offers the text again with what follows it (decision 31). While output
@@ -123,8 +127,7 @@ func (q *Queue) put(e Event) (*waiter, error) {
 
 func (q *Queue) wait(w *waiter) error {
 	if q.tel.On() {
-		began := time.Now()
-		defer func() { q.tel.EventWaited(time.Since(began)) }()
+		defer q.waiting(w)()
 	}
 	timer := time.NewTimer(localagent.CriticalEventWait)
 	defer timer.Stop()
@@ -137,6 +140,22 @@ func (q *Queue) wait(w *waiter) error {
 		q.lost()
 	}
 	return <-w.done
+}
+
+// waiting tells telemetry how long an event waits for room. It has a span once
+// that is worth one.
+func (q *Queue) waiting(w *waiter) func() {
+	began, span := time.Now(), q.run.Begin(telemetry.SpanEventWait)
+	span.Str(telemetry.KeyEvent, telemetry.WordOf(w.event.wire().name))
+	return func() {
+		q.tel.EventWaited(time.Since(began))
+		outcome := "delivered"
+		if q.Undeliverable() {
+			outcome = "timeout"
+		}
+		span.Str(telemetry.KeyEventOutcome, telemetry.WordOf(outcome))
+		span.End()
+	}
 }
 
 // giveUp ends the run's delivery, unless w got its room in the last moment. It

@@ -56,11 +56,12 @@ type Writer struct {
 	head  int
 	n     int
 
-	stalled bool // the goroutine runs
-	stall   telemetry.Span
-	peak    int // of the queue during the stall
-	err     error
-	wg      sync.WaitGroup
+	stalled   bool // the goroutine runs
+	stall     telemetry.Span
+	peak      int           // of the queue during the stall
+	oldestAge time.Duration // the greatest of a frame during the stall
+	err       error
+	wg        sync.WaitGroup
 }
 
 type queued struct {
@@ -127,7 +128,7 @@ func (w *Writer) Flush() {
 		return
 	}
 	w.stamp(time.Now())
-	w.stalled, w.peak = true, w.n
+	w.stalled, w.peak, w.oldestAge = true, w.n, 0
 	w.stall = w.tel.BeginInChild(telemetry.SpanOutputStall)
 	w.stall.Int(telemetry.KeyOutputPending, int64(w.n))
 	w.wg.Go(w.drain)
@@ -190,6 +191,10 @@ func (w *Writer) endStall() {
 	case w.err != nil:
 		outcome = "broken"
 	}
+	if errors.Is(w.err, ErrDeadline) {
+		w.oldestAge = localagent.OutputDeadline
+	}
+	w.stall.Dur(telemetry.KeyOutputOldestMS, w.oldestAge)
 	w.stall.Int(telemetry.KeyOutputPeak, int64(w.peak))
 	w.stall.Str(telemetry.KeyOutputOutcome, telemetry.WordOf(outcome))
 	w.stall.End()
@@ -237,6 +242,9 @@ func (w *Writer) accepted(n int) {
 		w.n--
 		if now.IsZero() && !f.deadline.IsZero() && w.tel.On() {
 			now = time.Now()
+		}
+		if w.stalled && !now.IsZero() {
+			w.oldestAge = max(w.oldestAge, now.Sub(f.deadline)+localagent.OutputDeadline)
 		}
 		w.tel.FrameWritten(now, f.deadline, f.size, f.kind, w.n)
 	}

@@ -121,19 +121,19 @@ func TestPagesAreFull(t *testing.T) {
 		for i, p := range pages {
 			used := pageOverhead
 			var raw []json.RawMessage
-			if err := json.Unmarshal([]byte("["+string(p)+"]"), &raw); err != nil {
+			if err := json.Unmarshal([]byte("["+string(p.raw)+"]"), &raw); err != nil {
 				t.Fatal(err)
 			}
 			for _, e := range raw {
 				used += len(e) + 1
 			}
 			total += used - pageOverhead
-			if used > maxPageBytes || len(raw) > maxPageEntries || (len(raw) == 0) != (i == 0 && len(pages) == 1 && w.parts == 0) {
+			if used > maxPageBytes || len(raw) > maxPageEntries || len(raw) != p.entries || (len(raw) == 0) != (i == 0 && len(pages) == 1 && w.parts == 0) {
 				t.Fatalf("page %d: %d bytes, %d entries", i, used, len(raw))
 			}
 			if i+1 < len(pages) && len(raw) < maxPageEntries {
 				var next []json.RawMessage
-				if err := json.Unmarshal([]byte("["+string(pages[i+1])+"]"), &next); err != nil {
+				if err := json.Unmarshal([]byte("["+string(pages[i+1].raw)+"]"), &next); err != nil {
 					t.Fatal(err)
 				}
 				if used+len(next[0])+1 <= maxPageBytes {
@@ -171,13 +171,13 @@ type decoded struct {
 	Text     string `json:"text"`
 }
 
-func decode(t *rapid.T, pages [][]byte) (all []decoded) {
+func decode(t *rapid.T, pages []page) (all []decoded) {
 	for _, p := range pages {
-		var page []decoded
-		if err := json.Unmarshal([]byte("["+string(p)+"]"), &page); err != nil {
+		var got []decoded
+		if err := json.Unmarshal([]byte("["+string(p.raw)+"]"), &got); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, page...)
+		all = append(all, got...)
 	}
 	return all
 }

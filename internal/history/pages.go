@@ -2,15 +2,21 @@ package history
 
 import "bytes"
 
+// page is entries joined by commas, and how many.
+type page struct {
+	raw     []byte
+	entries int
+}
+
 // writer lays entries out on pages. Filled pages never change again, so
 // snapshots share them; only the last, unfilled one is copied by fork.
 type writer struct {
-	whole   bool     // not bounded
-	pages   [][]byte // filled pages: entries joined by commas
-	open    []byte   // the page being filled
-	used    int      // bytes that the open page counts (storage.md 7.3)
-	entries int      // of the open page
-	total   int      // serialized bytes of all entries, as the limit counts them
+	whole   bool   // not bounded
+	pages   []page // filled ones
+	open    []byte // the page being filled
+	used    int    // bytes that the open page counts (storage.md 7.3)
+	entries int    // of the open page
+	total   int    // serialized bytes of all entries, as the limit counts them
 	parts   int
 
 	scratch []byte
@@ -59,7 +65,7 @@ func (w *writer) add(e *entry) error {
 }
 
 func (w *writer) turnPage() {
-	w.pages = append(w.pages, bytes.Clone(w.open))
+	w.pages = append(w.pages, page{bytes.Clone(w.open), w.entries})
 	w.open, w.used, w.entries = w.open[:0], pageOverhead, 0
 }
 
@@ -74,4 +80,4 @@ func (w *writer) fork() writer {
 }
 
 // finish returns all pages. There is always one, if an empty one.
-func (w *writer) finish() [][]byte { return append(w.pages, w.open) }
+func (w *writer) finish() []page { return append(w.pages, page{w.open, w.entries}) }

@@ -11,7 +11,7 @@ import (
 // Snapshot is an immutable history of one moment. It is safe for concurrent use.
 type Snapshot struct {
 	revision string
-	pages    [][]byte
+	pages    []page
 	complete bool
 	lastUser string
 	parts    int
@@ -23,6 +23,9 @@ func (s *Snapshot) Revision() string { return s.revision }
 
 // Pages is the number of pages, at least one.
 func (s *Snapshot) Pages() int { return len(s.pages) }
+
+// Entries is the number of entries on a page that Locate returned.
+func (s *Snapshot) Entries(page int) int { return s.pages[page].entries }
 
 // Complete reports whether no turn of the session was cut off.
 func (s *Snapshot) Complete() bool { return s.complete }
@@ -75,11 +78,11 @@ func wellFormed(s string) bool {
 // returns the extended slice. page must be one that Locate returned.
 func (s *Snapshot) AppendPage(dst []byte, sessionID string, page int) []byte {
 	last := page == len(s.pages)-1
-	dst = slices.Grow(dst, len(s.pages[page])+pageOverhead)
+	dst = slices.Grow(dst, len(s.pages[page].raw)+pageOverhead)
 	dst = append(dst, `{"complete":`...)
 	dst = strconv.AppendBool(dst, last && s.complete)
 	dst = append(dst, `,"entries":[`...)
-	dst = append(dst, s.pages[page]...)
+	dst = append(dst, s.pages[page].raw...)
 	dst = append(dst, `],"next_cursor":`...)
 	if last {
 		dst = append(dst, "null"...)

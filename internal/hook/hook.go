@@ -9,6 +9,7 @@ import (
 	"magicode/internal/session"
 	"magicode/internal/tool"
 	"magicode/internal/vfs"
+	"magicode/telemetry"
 )
 
 // Phase says when a hook runs.
@@ -47,6 +48,7 @@ type Options struct {
 	Payloads, Temp string
 	NewID          func() string
 	Context        Context
+	Tel            telemetry.Tel
 }
 
 // Set is the hooks of one run. It does not change and is safe for concurrent

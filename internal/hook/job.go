@@ -10,6 +10,7 @@ import (
 	"magicode/internal/proc"
 	"magicode/internal/redact"
 	"magicode/internal/session"
+	"magicode/telemetry"
 )
 
 // Categories of failures (tools.md 4.1).
@@ -38,9 +39,13 @@ type failure struct{ category, message string }
 
 // do runs the hook and applies its policy. stop: the phase ends here.
 func (j *job) do(ctx context.Context, out *Outcome) (stop bool, err error) {
+	ctx, span := j.set.opt.Tel.Begin(ctx, telemetry.SpanHook)
+	defer span.End()
+	span.Str(telemetry.KeyHookEvent, telemetry.WordOf(string(j.sub.Phase)))
 	began := time.Now()
 	j.lifecycle("started", nil, -1)
 	stdout, bad := j.run(ctx)
+	span.Str(telemetry.KeyHookOutcome, telemetry.WordOf(j.outcome(ctx, bad)))
 	if ctx.Err() != nil {
 		j.lifecycle("failed", &failure{failRunner, "the prompt was cancelled"}, time.Since(began))
 		return true, context.Cause(ctx)
@@ -54,6 +59,18 @@ func (j *job) do(ctx context.Context, out *Outcome) (stop bool, err error) {
 		out.Contexts = append(out.Contexts, j.inject(stdout, bad != nil)...)
 	}
 	return j.judge(bad, out), nil
+}
+
+// outcome is telemetry's word for how a hook ended: a failed one has that of
+// what the failure does.
+func (j *job) outcome(ctx context.Context, bad *failure) string {
+	switch {
+	case ctx.Err() != nil:
+		return "cancelled"
+	case bad != nil:
+		return string(j.hook.Policy)
+	}
+	return "ok"
 }
 
 // judge applies the policy (tools.md 4.3).

@@ -15,6 +15,7 @@ import (
 
 	"magicode/internal/config"
 	"magicode/internal/mcp/oauth"
+	"magicode/telemetry"
 )
 
 const (
@@ -43,14 +44,15 @@ type Authorizer interface {
 // answer is JSON or an event stream; a GET stream is kept open where the server
 // has one.
 type streamable struct {
-	rt     http.RoundTripper
-	server config.HTTPServer
-	auth   Authorizer // nil: no OAuth
-	peer   *peer
-	life   context.Context // of everything but the closing DELETE
-	end    context.CancelFunc
-	wg     sync.WaitGroup
-	told   sync.Once
+	rt      http.RoundTripper
+	server  config.HTTPServer
+	auth    Authorizer // nil: no OAuth
+	peer    *peer
+	life    context.Context // of everything but the closing DELETE
+	end     context.CancelFunc
+	wg      sync.WaitGroup
+	told    sync.Once
+	removed chan struct{} // closed when the session was ended at the server, or that was given up
 
 	// handshake makes a new session when the server has forgotten the old one.
 	handshake func(context.Context) error
@@ -65,7 +67,7 @@ type streamable struct {
 type state struct{ session, version string }
 
 func newStreamable(s config.HTTPServer, rt http.RoundTripper, auth Authorizer, p *peer) *streamable {
-	h := &streamable{rt: rt, server: s, auth: auth, peer: p, renewing: make(chan struct{}, 1)}
+	h := &streamable{rt: rt, server: s, auth: auth, peer: p, renewing: make(chan struct{}, 1), removed: make(chan struct{})}
 	h.life, h.end = context.WithCancel(context.Background())
 	return h
 }
@@ -349,6 +351,7 @@ func (h *streamable) tell() {
 
 // remove ends the session at the server, as well as it can.
 func (h *streamable) remove() {
+	defer close(h.removed)
 	with := h.carried(false)
 	if with.session == "" {
 		return
@@ -368,7 +371,14 @@ func (h *streamable) remove() {
 	}
 }
 
-func (h *streamable) wait(ctx context.Context) error {
+func (h *streamable) wait(ctx context.Context, step stepped) error {
+	step("session_delete", telemetry.EventMCPSessionDelete)
+	select {
+	case <-h.removed:
+		step("stream_join", telemetry.EventMCPStreamJoin)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	done := make(chan struct{})
 	go func() { h.wg.Wait(); close(done) }()
 	select {

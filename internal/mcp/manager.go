@@ -46,13 +46,24 @@ type Manager struct {
 func Connect(ctx context.Context, o Options, servers []config.MCPServer) (*Manager, error) {
 	m := &Manager{tel: o.Tel}
 	for i, s := range servers {
-		m.links = append(m.links, &link{server: s, label: "mcp-" + strconv.Itoa(i+1), version: o.Version, peer: newPeer()})
+		m.links = append(m.links, &link{server: s, label: labelOf(i), version: o.Version, peer: newPeer()})
 	}
 	if err := m.connect(ctx, o); err != nil {
 		_ = m.Close() // the first failure says it all
 		return nil, err
 	}
 	return m, nil
+}
+
+// maxLabels bounds the labels of servers (telemetry.md 4.3).
+const maxLabels = 16
+
+// labelOf is what telemetry calls the server at a place.
+func labelOf(i int) string {
+	if i >= maxLabels {
+		return "mcp-other"
+	}
+	return "mcp-" + strconv.Itoa(i+1)
 }
 
 func (m *Manager) connect(ctx context.Context, o Options) error {
@@ -84,16 +95,18 @@ func (m *Manager) connect(ctx context.Context, o Options) error {
 
 // connect starts one server and opens its session.
 func (l *link) connect(ctx context.Context, o Options) (err error) {
-	ctx, span := o.Tel.Begin(ctx, telemetry.SpanStartupMCP)
+	ctx, span := o.Tel.Begin(ctx, telemetry.SpanMCPConnect)
 	defer span.End()
-	span.Str(telemetry.KeyMCPServer, telemetry.WordOf(l.label))
-	span.Str(telemetry.KeyTransport, telemetry.WordOf(l.carrier()))
+	l.describe(span)
+	l.connecting = span
 	defer func() {
+		l.connecting = telemetry.Span{}
 		span.Int(telemetry.KeyCount, int64(len(l.tools)))
 		if err != nil {
-			span.Fail(telemetry.CodeOf(errorType(err)))
+			span.Fail(errorCode(err))
 		}
 	}()
+	l.tel = o.Tel
 	l.enter(PhaseSpawn)
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -101,7 +114,21 @@ func (l *link) connect(ctx context.Context, o Options) (err error) {
 	if err := l.spawn(o); err != nil {
 		return err
 	}
+	span.Event(telemetry.EventMCPSpawned)
+	l.since = time.Now()
 	return l.open(ctx)
+}
+
+// describe says which server a span is about: by its place among them, and by
+// its name as far as the user's setting lets it.
+func (l *link) describe(span telemetry.Span) {
+	if !span.On() {
+		return
+	}
+	span.Str(telemetry.KeyMCPServer, telemetry.WordOf(l.label))
+	span.Str(telemetry.KeyTransport, telemetry.WordOf(l.carrier()))
+	span.Name(telemetry.KeyMCPHash, telemetry.ServerName(l.server.Name))
+	span.Name(telemetry.KeyMCPName, telemetry.PlainName(l.server.Name))
 }
 
 func (l *link) carrier() string {
@@ -138,18 +165,25 @@ func (l *link) spawn(o Options) error {
 	return nil
 }
 
-// errorType is the word for telemetry (telemetry.md 4.3).
-func errorType(err error) string {
+// errorCode is the error for telemetry (telemetry.md 4.3): the number of a
+// JSON-RPC error, or a word.
+func errorCode(err error) telemetry.Code {
 	var rpc *rpcError
+	if errors.As(err, &rpc) {
+		return telemetry.RPCCode(rpc.code)
+	}
+	word := "transport"
 	switch {
 	case errors.Is(err, errTimeout):
-		return "timeout"
-	case errors.Is(err, errProtocol), errors.Is(err, errFraming), errors.As(err, &rpc):
-		return "protocol"
-	case errors.Is(err, context.Canceled):
-		return "cancelled"
+		word = "timeout"
+	case errors.Is(err, errProtocol), errors.Is(err, errFraming):
+		word = "protocol"
+	case errors.Is(err, ErrLoginNeeded):
+		word = "auth"
+	case errors.Is(err, context.Canceled), errors.Is(err, errClosed):
+		word = "cancelled"
 	}
-	return "transport"
+	return telemetry.CodeOf(word)
 }
 
 // Tools lists the tools of all servers, by name.
@@ -185,9 +219,12 @@ func (m *Manager) stop(ctx context.Context) error {
 		wg.Go(func() {
 			_, span := m.tel.Begin(ctx, telemetry.SpanCleanupMCPClose)
 			defer span.End()
-			span.Str(telemetry.KeyMCPServer, telemetry.WordOf(l.label))
-			span.Str(telemetry.KeyTransport, telemetry.WordOf(l.carrier()))
-			errs[i] = l.wait(ctx)
+			l.describe(span)
+			errs[i] = l.wait(ctx, func(step string, e telemetry.EventName) {
+				span.Event(e)
+				span.Str(telemetry.KeyMCPStep, telemetry.WordOf(step))
+			})
+			l.ended(errs[i])
 		})
 	}
 	wg.Wait()

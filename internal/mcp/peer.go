@@ -23,8 +23,8 @@ type transport interface {
 	// tell asks the server to end and returns at once.
 	tell()
 	// wait waits until the server has ended and everything is released, or for
-	// ctx. It is called after tell.
-	wait(ctx context.Context) error
+	// ctx, and tells step what it waits for. It is called after tell.
+	wait(ctx context.Context, step stepped) error
 }
 
 const (

@@ -12,6 +12,7 @@ import (
 	"magicode/internal/jsonscan"
 	"magicode/internal/redact"
 	"magicode/internal/tool"
+	"magicode/telemetry"
 )
 
 const (
@@ -45,10 +46,15 @@ type link struct {
 	steps     []Step    // all of them
 	protocol  string    // negotiated
 	tools     []*remote
+
+	tel        telemetry.Tel
+	connecting telemetry.Span // of the connection under way
+	since      time.Time      // spawned; zero: not yet
 }
 
 // enter begins a phase.
 func (l *link) enter(p Phase) {
+	l.connecting.Str(telemetry.KeyMCPPhase, telemetry.WordOf(string(p)))
 	l.phase = p
 	l.steps = append(l.steps, Step{Phase: p, At: time.Now()})
 }
@@ -100,7 +106,7 @@ func (l *link) handshake(ctx context.Context) (hello, error) {
 	params = append(params, `","capabilities":{},"clientInfo":{"name":"magi-code","version":`...)
 	params = jsonscan.AppendString(params, l.version)
 	params = append(params, "}}"...)
-	res, err := l.peer.call(ctx, l.server.Timeout, methodInitialize, params)
+	res, err := l.request(ctx, methodInitialize, params)
 	if err != nil {
 		return hello{}, err
 	}
@@ -132,7 +138,7 @@ func (l *link) list(ctx context.Context) ([]jsonscan.Value, error) {
 		if cursor != "" {
 			params = append(jsonscan.AppendString([]byte(`{"cursor":`), cursor), '}')
 		}
-		res, err := l.peer.call(ctx, l.server.Timeout, methodList, params)
+		res, err := l.request(ctx, methodList, params)
 		if err != nil {
 			return nil, err
 		}
@@ -182,12 +188,43 @@ func (l *link) routes(raw []jsonscan.Value) ([]*remote, error) {
 	return out, nil
 }
 
+// request asks the server, inside a span of its own. A tool's name may be shown
+// where the user wants plain names.
+func (l *link) request(ctx context.Context, method string, params []byte, tools ...string) (jsonscan.Value, error) {
+	ctx, span := l.tel.Begin(ctx, telemetry.SpanMCPCall)
+	defer span.End()
+	if span.On() {
+		span.Str(telemetry.KeyMCPMethod, telemetry.WordOf(method))
+		l.describe(span)
+		for _, name := range tools {
+			span.Name(telemetry.KeyMCPTool, telemetry.PlainName(name))
+		}
+	}
+	res, err := l.peer.call(ctx, l.server.Timeout, method, params)
+	if !span.On() {
+		return res, err
+	}
+	if method == methodInitialize {
+		span.Str(telemetry.KeyMCPProtocol, telemetry.WordOf(res.Get("protocolVersion").LenientText()))
+	} else if l.protocol != "" {
+		span.Str(telemetry.KeyMCPProtocol, telemetry.WordOf(l.protocol))
+	}
+	failed, _ := res.Get("isError").Bool()
+	switch {
+	case err != nil:
+		span.Fail(errorCode(err))
+	case method == methodCall && failed:
+		span.Fail(telemetry.CodeOf("tool_error"))
+	}
+	return res, err
+}
+
 // call runs one of the server's tools.
 func (l *link) call(ctx context.Context, name string, args []byte) (jsonscan.Value, error) {
 	params := make([]byte, 0, len(name)+len(args)+32)
 	params = jsonscan.AppendString(append(params, `{"name":`...), name)
 	params = append(append(params, `,"arguments":`...), args...)
-	return l.peer.call(ctx, l.server.Timeout, methodCall, append(params, '}'))
+	return l.request(ctx, methodCall, append(params, '}'), name)
 }
 
 // tell begins the end of the connection without waiting.
@@ -198,11 +235,31 @@ func (l *link) tell() {
 	}
 }
 
+// ended tells telemetry how long the connection lasted.
+func (l *link) ended(err error) {
+	if l.since.IsZero() || !l.tel.On() {
+		return
+	}
+	l.peer.mu.Lock()
+	broken := l.peer.broken
+	l.peer.mu.Unlock()
+	if err == nil && !errors.Is(broken, errClosed) {
+		err = broken
+	}
+	l.tel.MCPSession(telemetry.WordOf(l.carrier()), time.Since(l.since), err != nil, errorCode(err))
+}
+
+// stepped is told of every step of an end when it begins.
+type stepped func(step string, e telemetry.EventName)
+
 // wait waits until the server has ended.
-func (l *link) wait(ctx context.Context) error {
+func (l *link) wait(ctx context.Context, step stepped) error {
 	var err error
 	if l.transport != nil {
-		err = l.transport.wait(ctx)
+		err = l.transport.wait(ctx, step)
+	}
+	if ctx.Err() == nil {
+		step("done", telemetry.EventMCPDone)
 	}
 	done := make(chan struct{})
 	go func() { l.peer.close(); close(done) }()

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"magicode/internal/config"
 	"magicode/internal/proc"
+	"magicode/telemetry"
 )
 
 const (
@@ -152,8 +154,23 @@ func (t *stdio) tell() {
 	_ = t.child.Stop(ctx) // only asks: the context has ended
 }
 
-func (t *stdio) wait(ctx context.Context) error {
+func (t *stdio) wait(ctx context.Context, step stepped) error {
+	step("terminate", telemetry.EventMCPTerminate)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-t.child.Exited():
+			step("stderr_join", telemetry.EventMCPStderrJoin)
+		case <-t.child.Done():
+		case <-ctx.Done():
+		}
+	})
 	err := t.child.Stop(ctx)
+	watch.Wait()
+	if err != nil {
+		return err
+	}
+	step("stdout_join", telemetry.EventMCPStdoutJoin)
 	select {
 	case <-t.read:
 	case <-ctx.Done():

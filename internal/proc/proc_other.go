@@ -23,6 +23,7 @@ func (*Process) Pid() int                   { return 0 }
 func (*Process) Stdin() *os.File            { return nil }
 func (*Process) Stdout() *os.File           { return nil }
 func (*Process) Done() <-chan struct{}      { return nil }
+func (*Process) Exited() <-chan struct{}    { return nil }
 func (*Process) Result() Result             { return Result{} }
 func (*Process) StderrText() string         { return "" }
 func (*Process) Stop(context.Context) error { return ErrUnsupported }

@@ -159,6 +159,10 @@ func (p *Process) Stdout() *os.File { return p.stdout }
 // closed (but for a KeepNone stdout).
 func (p *Process) Done() <-chan struct{} { return p.done }
 
+// Exited is closed when the child itself has ended; what it left, and its pipes,
+// may still be there.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
 // Result is final once Done is closed.
 func (p *Process) Result() Result {
 	<-p.done

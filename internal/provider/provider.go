@@ -84,6 +84,8 @@ type Request struct {
 	MaxOutputTokens int // 0: unknown
 	SemanticTimeout time.Duration
 	RequestSequence int
+	// Compacted: the conversation begins with a summary of an earlier part.
+	Compacted bool
 }
 
 // Usage is a token count; a nil field is unknown.

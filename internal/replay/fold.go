@@ -238,6 +238,9 @@ func (f *Fold) result(at int, p jsonscan.Value) {
 	f.turn.await(at, id, v, content)
 }
 
+// Compacted reports whether the conversation begins with a checkpoint.
+func (f *Fold) Compacted() bool { return len(f.summary) > 0 }
+
 // compaction starts afresh from a valid checkpoint (storage.md 6.4). The latest
 // one counts: records before its cutoff, and earlier checkpoints, are left out.
 func (f *Fold) compaction(at int, p jsonscan.Value) {

@@ -32,6 +32,13 @@ func (f *Follower) Swap(n *Fold) {
 	f.now = n
 }
 
+// Compacted is Fold.Compacted.
+func (f *Follower) Compacted() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now.Compacted()
+}
+
 // Items is Fold.Items.
 func (f *Follower) Items() []provider.Item {
 	f.mu.Lock()

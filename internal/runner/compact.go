@@ -176,6 +176,7 @@ func (r *run) summarise(ctx context.Context, carry int, guidance string) (commit
 		return true, fileError{"the compacted session could not be read", err}
 	}
 	r.History, r.tally = history, tally{}
+	r.Request.Compacted = true
 	return true, nil
 }
 

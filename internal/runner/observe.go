@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"magicode/internal/script"
 	"magicode/internal/tool"
 	"magicode/telemetry"
 )
@@ -34,6 +35,27 @@ func (r *run) called(ctx context.Context, span telemetry.Span, o origin, name st
 		span.Fail(telemetry.CodeOf("tool_error"))
 	}
 	span.Str(telemetry.KeyToolOutcome, telemetry.WordOf(outcome))
+}
+
+// scriptEnded tells what a script came to: how many calls it made, and the limit
+// that ended it.
+func scriptEnded(span telemetry.Span, calls int, limit script.Kind) {
+	if !span.On() {
+		return
+	}
+	word := "none"
+	if limit != "" {
+		word = limitWords[limit]
+	}
+	span.Int(telemetry.KeyCodeModeCalls, int64(calls))
+	span.Str(telemetry.KeyCodeModeLimit, telemetry.WordOf(word))
+}
+
+// limitWords are telemetry's words for the limits of scripts.
+var limitWords = map[script.Kind]string{
+	script.SourceLimit: "source", script.InnerCallLimit: "inner_calls", script.ReturnLimit: "return", script.TimeLimit: "time",
+	script.MemoryLimit: "memory", script.InnerResultLimit: "inner_result", script.TotalResultLimit: "total_result",
+	script.BatchHistoryLimit: "batch_history", script.SessionHistoryLimit: "session_history",
 }
 
 // accounted gives the run's span what the run has come to.

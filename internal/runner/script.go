@@ -9,6 +9,7 @@ import (
 	"magicode/internal/script"
 	"magicode/internal/session"
 	"magicode/internal/tool"
+	"magicode/telemetry"
 )
 
 // Script is Code Mode as a run offers it.
@@ -49,6 +50,8 @@ type batch struct {
 func (r *run) script(ctx context.Context, o origin, c tool.Call) (tool.Result, error) {
 	b := &batch{run: r, parent: o, tools: r.Script.Tools}
 	opt := script.Options{Limits: r.Script.Limits, Surface: b.tools.Definitions(), Call: b.call, Warn: b.warn}
+	span := telemetry.Current(ctx)
+	opt.Ended = func(calls int, limit script.Kind) { scriptEnded(span, calls, limit) }
 	if r.Script.Size != nil {
 		opt.History = b.history
 	}

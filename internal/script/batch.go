@@ -24,6 +24,9 @@ type Options struct {
 	History func() History
 	// Warn hands over a warning when it comes up; nil for none.
 	Warn func(text string)
+	// Ended tells how many calls a script made and which limit ended it, "" for
+	// none; nil is allowed.
+	Ended func(calls int, limit Kind)
 }
 
 // Unavailable is the key in a result's metadata that says that its tool is not

@@ -154,6 +154,13 @@ func (b *batch) result(end ending, took time.Duration) (tool.Result, error) {
 	default:
 		e.Status, e.Value = "completed", json.RawMessage(end.value)
 	}
+	if b.opt.Ended != nil {
+		kind := Kind("")
+		if limit != nil {
+			kind = limit.Kind
+		}
+		b.opt.Ended(b.calls, kind)
+	}
 	content, err := json.Marshal(e)
 	if err != nil {
 		return tool.Failed("the result of the script could not be encoded"), fatal

@@ -22,6 +22,7 @@ func (c *conn) turnStart(ctx context.Context, q *call) localagent.Code {
 	}
 	r.job = job
 	_, r.span = c.cfg.Tel.Begin(ctx, telemetry.SpanRun)
+	r.events.Observe(r.span)
 	runBegan(r.span, r, len(q.start.Prompt))
 	err = worker.Run(ctx, &c.slot, worker.Job[event.Finished]{
 		Work:    func(ctx context.Context) event.Finished { return turnWorker(r.span.Into(ctx), r) },

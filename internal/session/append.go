@@ -66,7 +66,7 @@ func (h *Handle) append(ctx context.Context, d Durability, events []Event) (Outc
 }
 
 func (h *Handle) appendLock(ctx context.Context) (*lease.Lease, error) {
-	defer timed(h.span, telemetry.KeyLockWaitMS)()
+	defer timed(h.span, telemetry.KeyLockWaitMS, h.store.o.Tel.LockWaited)()
 	lock, err := h.store.o.Leases.Acquire(ctx, h.path, lease.MaxWait)
 	switch {
 	case err == nil:
@@ -228,7 +228,7 @@ func (h *Handle) syncPending() error {
 }
 
 func (h *Handle) syncData() error {
-	defer timed(h.span, telemetry.KeyFsyncMS)()
+	defer timed(h.span, telemetry.KeyFsyncMS, h.syncedData)()
 	if err := h.file.Sync(); err != nil {
 		return err
 	}
@@ -240,6 +240,7 @@ func (h *Handle) syncName() error {
 	if !h.newName {
 		return nil
 	}
+	defer h.timedName()()
 	if err := h.store.o.FS.SyncDir(h.store.o.Dir); err != nil {
 		return err
 	}

@@ -75,12 +75,29 @@ func leased(span telemetry.Span, err error) {
 	span.End()
 }
 
-// timed returns what gives a span the time that has passed since; off, it reads
-// no clock.
-func timed(span telemetry.Span, key telemetry.IntKey) func() {
+// timed returns what tells how much time has passed since, to a span and to
+// report; off, it reads no clock.
+func timed(span telemetry.Span, key telemetry.IntKey, report func(time.Duration)) func() {
 	if !span.On() {
 		return func() {}
 	}
 	began := time.Now()
-	return func() { span.Dur(key, time.Since(began)) }
+	return func() {
+		took := time.Since(began)
+		span.Dur(key, took)
+		report(took)
+	}
+}
+
+// syncedData and timedName report syncs of a session's file and of its folder.
+func (h *Handle) syncedData(d time.Duration) {
+	h.store.o.Tel.Synced(telemetry.WordOf("data"), d)
+}
+
+func (h *Handle) timedName() func() {
+	if !h.store.o.Tel.On() {
+		return func() {}
+	}
+	began := time.Now()
+	return func() { h.store.o.Tel.Synced(telemetry.WordOf("directory"), time.Since(began)) }
 }

@@ -3,6 +3,7 @@ package startup
 import (
 	"context"
 	"errors"
+	"time"
 
 	"magicode/internal/auth"
 	"magicode/internal/config"
@@ -52,7 +53,8 @@ type starter struct {
 	store auth.File
 }
 
-// spanOf names the span of a stage. Reading the credentials has none.
+// spanOf names the span of a stage. Reading the credentials has none, and each
+// MCP server has one of its own.
 func spanOf(stage Stage) (telemetry.Kind, bool) {
 	switch stage {
 	case StageSettings:
@@ -63,8 +65,6 @@ func spanOf(stage Stage) (telemetry.Kind, bool) {
 		return telemetry.SpanStartupSkills, true
 	case StageProfiles:
 		return telemetry.SpanStartupProfiles, true
-	case StageMCP:
-		return telemetry.SpanStartupMCP, true
 	case StageReadiness:
 		return telemetry.SpanStartupReadiness, true
 	}
@@ -74,8 +74,11 @@ func spanOf(stage Stage) (telemetry.Kind, bool) {
 // step runs one stage inside its span.
 func (s *starter) step(ctx context.Context, stage Stage, run func(context.Context) error) error {
 	kind, ok := spanOf(stage)
-	if stage == StageMCP && len(s.snap.MCP.Servers) == 0 {
-		ok = false // there is nothing to connect
+	if stage == StageMCP && len(s.snap.MCP.Servers) > 0 && s.env.Telemetry.On() {
+		began := time.Now()
+		err := run(ctx)
+		s.env.Telemetry.StageTook(telemetry.WordOf("mcp"), time.Since(began), err != nil, telemetry.CodeOf(codeOf(err)))
+		return err
 	}
 	if !ok {
 		return run(ctx)
@@ -177,13 +180,14 @@ func (s *starter) skills(ctx context.Context) error {
 		Home: paths.Home, Root: paths.Root, Additional: know.SkillPaths, CWD: paths.CWD,
 	}, know.SkillsDisabled)
 	telemetry.Current(ctx).Int(telemetry.KeyCount, int64(len(s.snap.Skills)))
+	telemetry.Current(ctx).Int(telemetry.KeyDiagnostics, 0) // what is no skill is passed over without a word
 	s.snap.ContextID = config.ContextID(paths.CWD, paths.CanonicalRoot)
 	s.info.ContextID = s.snap.ContextID
 	s.info.Provider, s.info.Model = s.snap.Selection.Provider, s.snap.Selection.Model
 	return nil
 }
 
-func (s *starter) profiles(context.Context) error {
+func (s *starter) profiles(ctx context.Context) error {
 	var err error
 	agent := s.snap.Settings.Agent
 	s.snap.Subagents, err = profile.ReadSubagents(s.env.FS, s.snap.Paths.Root, agent.Subagents.Disabled)
@@ -193,6 +197,9 @@ func (s *starter) profiles(context.Context) error {
 	if err != nil {
 		return fail(ErrProfile, StageProfiles, err)
 	}
+	span := telemetry.Current(ctx)
+	span.Int(telemetry.KeyCount, int64(len(s.snap.Subagents.Profiles)))
+	span.Int(telemetry.KeyDiagnostics, int64(len(s.snap.Subagents.Diagnostics)))
 	return nil
 }
 
@@ -217,6 +224,7 @@ type unready struct{ key, reason string }
 func (u *unready) Error() string { return u.key + ": " + u.reason }
 
 func (s *starter) readiness(ctx context.Context) error {
+	telemetry.Current(ctx).Str(telemetry.KeyProvider, providerWord(s.snap.Selection.Provider))
 	why := s.unready(ctx, s.snap.Selection.Provider)
 	if why == nil {
 		return nil
@@ -225,6 +233,15 @@ func (s *starter) readiness(ctx context.Context) error {
 		return cause
 	}
 	return fail(ErrProvider, StageReadiness, why)
+}
+
+// providerWord is telemetry's word for a provider; one of the user's own has a
+// name that is nobody's business.
+func providerWord(id string) telemetry.Word {
+	if builtin(id) || id == "claude-subscription" {
+		return telemetry.WordOf(id)
+	}
+	return telemetry.WordOf("custom")
 }
 
 func (s *starter) unready(ctx context.Context, id string) *unready {

@@ -16,6 +16,7 @@ type sink struct {
 	watch *watch
 
 	segments  []string // of the run in progress
+	tools     int      // that were called in all runs
 	compacted bool
 	fatal     error // what the parent could not take
 }
@@ -42,6 +43,9 @@ func (s *sink) Emit(ctx context.Context, ev runner.Event) error {
 		s.segments[e.Segment] = e.Text
 		return nil
 	case runner.ActivityStarted:
+		if e.Kind == runner.ActivityTool {
+			s.tools++
+		}
 		e.Path = s.below(e.Path)
 		ev = e
 	case runner.ActivityFinished:

@@ -11,6 +11,7 @@ import (
 	"magicode/internal/redact"
 	"magicode/internal/runner"
 	"magicode/internal/session"
+	"magicode/telemetry"
 )
 
 // stallLimit is how long a task may do nothing (tools.md 5.2), retryWait how
@@ -36,6 +37,9 @@ type task struct {
 	meter meter
 	log   *record
 
+	place      int // in the call, from 1
+	queued     time.Time
+	span       telemetry.Span
 	child      *Child
 	retried    bool
 	completed  bool
@@ -65,6 +69,9 @@ func (t *task) announce(ctx context.Context) error {
 
 // do works the task off and ends its activity, whatever happens.
 func (t *task) do(ctx context.Context) {
+	ctx, t.span = t.batch.opt.Tel.Begin(ctx, telemetry.SpanSubagent)
+	defer t.observed(ctx)
+	t.began()
 	t.guarded(ctx)
 	if ctx.Err() != nil && t.err != nil && t.fatal == nil {
 		t.err = context.Canceled

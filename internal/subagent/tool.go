@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"magicode/internal/runner"
 	"magicode/internal/tool"
 	"magicode/internal/vfs"
+	"magicode/telemetry"
 )
 
 // Name is the tool's name.
@@ -54,6 +56,7 @@ type Options struct {
 	// Crashed is called behind a panic in a task, while its stack is there; nil
 	// is allowed.
 	Crashed func()
+	Tel     telemetry.Tel
 }
 
 // Tool implements tool.Tool. It is safe for concurrent use.
@@ -90,7 +93,9 @@ func (t *Tool) Run(ctx context.Context, env tool.Env, args json.RawMessage) tool
 		if r.Cwd, r.CanonicalCwd, err = place(t.opt.FS, env, t.opt.Absolute, task.Cwd); err != nil {
 			return tool.Failed("invalid arguments: task %d: %v", i+1, err)
 		}
-		b.tasks = append(b.tasks, newTask(b, r))
+		t := newTask(b, r)
+		t.place, t.queued = i+1, time.Now()
+		b.tasks = append(b.tasks, t)
 	}
 	return b.run(ctx)
 }

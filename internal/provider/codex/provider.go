@@ -15,6 +15,7 @@ import (
 	"magicode/internal/provider"
 	"magicode/internal/provider/exchange"
 	"magicode/internal/provider/responses"
+	"magicode/telemetry"
 )
 
 // ID is the provider's name in settings and in auth.json.
@@ -87,7 +88,7 @@ func New(ctx context.Context, c Config, engine *exchange.Engine) (*Provider, err
 
 // renew takes the stored login, renewed if need be.
 func (p *Provider) renew(ctx context.Context, force bool) error {
-	rec, err := p.config.Store.Refresh(ctx, ID, force, p.config.Exchange)
+	rec, err := p.config.Store.Refresh(ctx, ID, force, p.exchange)
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -102,6 +103,27 @@ func (p *Provider) renew(ctx context.Context, force bool) error {
 	defer p.mu.Unlock()
 	p.login = rec
 	return nil
+}
+
+// exchange renews the login over the network, inside a span: a login that is
+// still good has none.
+func (p *Provider) exchange(ctx context.Context, refresh auth.Secret) (auth.Record, error) {
+	var tel telemetry.Tel
+	if p.engine != nil {
+		tel = p.engine.Tel
+	}
+	ctx, span := tel.Begin(ctx, telemetry.SpanAuthRefresh)
+	defer span.End()
+	span.Str(telemetry.KeyProvider, telemetry.WordOf(ID))
+	rec, err := p.config.Exchange(ctx, refresh)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		span.Fail(telemetry.CodeOf("cancelled"))
+	default:
+		span.Fail(telemetry.CodeOf("auth"))
+	}
+	return rec, err
 }
 
 func accountOfRecord(r auth.Record) string {
@@ -146,6 +168,7 @@ func (p *Provider) call(req *provider.Request) exchange.Call {
 		NewParser: responses.NewParser,
 		Semantic:  req.SemanticTimeout,
 		Provider:  exchange.IdentityName(p.url),
+		API:       "responses",
 		Model:     req.Model,
 		Hide:      []string{string(login.Access)},
 	}

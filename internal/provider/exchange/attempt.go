@@ -33,6 +33,7 @@ func (a *attempt) run(parent context.Context) (*failure, error) {
 	ctx, span := a.engine.Tel.Begin(parent, telemetry.SpanProviderAttempt)
 	defer span.End()
 	span.Int(telemetry.KeyAttempt, int64(a.number))
+	span.Str(telemetry.KeyAPIMode, telemetry.WordOf(a.call.API))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	phase(ctx, "connect")
@@ -72,7 +73,21 @@ func (a *attempt) exchange(ctx context.Context, cancel context.CancelCauseFunc) 
 	}
 	defer release()
 	phase(ctx, "stream")
-	return a.stream(ctx, cancel, resp.Body)
+	body := &counted{Reader: resp.Body}
+	defer func() { telemetry.Current(ctx).Int(telemetry.KeyResponseBytes, body.n) }()
+	return a.stream(ctx, cancel, body)
+}
+
+// counted counts what is read of a body.
+type counted struct {
+	io.Reader
+	n int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.n += int64(n)
+	return n, err
 }
 
 // phase tells telemetry how far the attempt has come.

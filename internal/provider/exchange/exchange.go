@@ -61,6 +61,8 @@ type Call struct {
 	// Provider names the identity records; "" means that the API has none (providers.md 8.4).
 	Provider string
 	Model    string
+	// API is telemetry's word for the wire: responses, chat_completions or messages.
+	API string
 	// Hide are the values of credentials that are sent: they never show in an error.
 	Hide []string
 	// Before is how many attempts were already made for this generation.

@@ -19,6 +19,7 @@ type chat struct {
 	first  bool
 	chunks int64
 	usage  *provider.Usage
+	calls  bool // the answer holds calls
 	// builtin: the provider is not the user's own.
 	builtin bool
 }
@@ -50,6 +51,10 @@ func (s *shaped) chat(ctx context.Context, req *provider.Request) (context.Conte
 	span.Name(telemetry.KeyModel, telemetry.Model(req.Model, builtin, safe))
 	span.Str(telemetry.KeyChatPurpose, telemetry.WordOf(string(s.purpose)))
 	span.Str(telemetry.KeyReasoningLevel, telemetry.WordOf(string(req.Level)))
+	if !builtin {
+		span.Name(telemetry.KeyProviderHash, telemetry.ProviderName(s.id))
+	}
+	span.Bool(telemetry.KeyCompacted, req.Compacted)
 	if req.MaxOutputTokens > 0 {
 		span.Int(telemetry.KeyMaxTokens, int64(req.MaxOutputTokens))
 	}
@@ -70,6 +75,7 @@ func (c *chat) seen(emit func(provider.Event) error) func(provider.Event) error 
 			c.answeredBy(ev.Identity)
 		case provider.EventNotice, provider.EventTier:
 		default:
+			c.calls = c.calls || ev.Kind == provider.EventCall
 			if !c.first {
 				c.first = true
 				c.span.Event(telemetry.EventFirstChunk)
@@ -94,6 +100,7 @@ func (c *chat) ended(ctx context.Context, err error) {
 	defer c.span.End()
 	c.span.Int(telemetry.KeyStreamChunks, c.chunks)
 	c.counted()
+	c.span.Str(telemetry.KeyFinishReasons, telemetry.WordOf(c.finish(err)))
 	var perr *provider.Error
 	switch {
 	case err == nil:
@@ -104,6 +111,19 @@ func (c *chat) ended(ctx context.Context, err error) {
 	default:
 		c.span.Fail(0)
 	}
+}
+
+// finish is the finish reason. The neutral stream does not pass the provider's
+// own on, but what it says of them is known: an answer that was cut short or
+// held back is an error here.
+func (c *chat) finish(err error) string {
+	switch {
+	case err != nil:
+		return "error"
+	case c.calls:
+		return "tool_calls"
+	}
+	return "stop"
 }
 
 func (c *chat) counted() {

@@ -79,6 +79,10 @@ func (p *Provider) Stream(ctx context.Context, req provider.Request, emit func(p
 		call.Semantic = p.config.Semantic
 	}
 	call.Body, call.NewParser = p.api(&req)
+	call.API = "responses"
+	if p.config.Chat {
+		call.API = "chat_completions"
+	}
 	if strings.Contains(p.url.Path, "/responses") {
 		call.Provider = exchange.IdentityName(p.url)
 	}
