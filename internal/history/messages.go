@@ -20,7 +20,7 @@ func (s *Snapshot) Messages() []Message {
 		}
 	}
 	for _, page := range s.pages {
-		array, err := jsonscan.Parse(append(append([]byte{'['}, page...), ']'), jsonscan.Options{})
+		array, err := jsonscan.Parse(append(append([]byte{'['}, page.raw...), ']'), jsonscan.Options{})
 		if err != nil {
 			panic("history: a page is no JSON: " + err.Error()) // written by this package
 		}
