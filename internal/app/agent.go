@@ -11,6 +11,7 @@ import (
 
 	"magicode/internal/attach"
 	"magicode/internal/lease"
+	"magicode/internal/ledger"
 	"magicode/internal/prompt"
 	"magicode/internal/redact"
 	"magicode/internal/server"
@@ -69,6 +70,7 @@ func (a *agent) assemble(snap *startup.Snapshot) *agentRuntime {
 		FS: a.fs, Leases: a.leases, Dir: snap.Paths.Sessions(), RecoveredDir: recoveredDir(snap.Paths.State()), Cwd: a.cwd,
 		SessionPath: func() string { return worktree.Main(a.fs, a.cwd) }, NewID: newID, Now: time.Now, Tel: a.tel,
 	})
+	r.ledger = ledger.New(ledger.Options{FS: a.fs, Leases: a.leases, Root: snap.Paths.CanonicalRoot})
 	r.models = newModels(a, snap)
 	r.providers = newFactory(a, snap, r.models)
 	r.tools = newToolset(a, snap)

@@ -28,6 +28,7 @@ type agentRun struct {
 	att     *attach.Attachment
 	broker  *approval.Broker
 	span    telemetry.Span // of the run
+	env     tool.Env       // of the primary run; tasks share its Edits
 }
 
 // modelShown reports what decides how a model's name may leave.
@@ -82,11 +83,13 @@ func (u *agentRun) prepare(ctx context.Context, notice func(string)) (runner.Con
 		return runner.Config{}, err
 	}
 	title := u.title(ctx, notice)
+	u.env = r.tools.env()
+	u.env.Edits = u.edits()
 	id := conversationID(u.att.ID())
 	tools := d.offer()
 	th := &thread{runtime: r, handle: r.handle(), conv: conv, head: d.head(), runID: u.request.RunID, rebase: u.att.Rebase}
 	return runner.Config{
-		Recorder: r.handle(), Provider: prov, Tools: tools.registry, Guard: u.guard(""), Env: r.tools.env(), Limits: limits(),
+		Recorder: r.handle(), Provider: prov, Tools: tools.registry, Guard: u.guard(""), Env: u.env, Limits: limits(),
 		Hooks: u.hooks(sel), Script: r.script(tools, r.handle()),
 		Request: provider.Request{Model: sel.Model, Level: sel.Level, Tools: tools.definitions, ToolsCache: tools.cache, PromptCacheKey: id, ConversationID: id, Compacted: conv.Compacted()},
 		System:  r.systemFor(tools, d.delegates()), History: th.history(conv.Items()), InputFields: d.inputFields(), HasCallID: conv.HasCallID,

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"magicode/internal/attach"
+	"magicode/internal/ledger"
 	"magicode/internal/proc"
 	"magicode/internal/provider"
 	"magicode/internal/provider/factory"
@@ -25,6 +26,7 @@ type agentRuntime struct {
 	models    *models
 	providers *factory.Factory
 	tools     *toolset
+	ledger    *ledger.Store
 	system    string // of a run that is offered everything
 	attach    *attach.Service
 	judge     *judgement // nil: commands are judged here alone

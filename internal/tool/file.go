@@ -58,7 +58,8 @@ func (f Files) Read(canonical string, limit int64) ([]byte, vfs.Info, error) {
 
 // Write replaces the target's content in one step, making missing parents, and
 // returns the canonical path. On an error other than ErrUndurable nothing
-// changed but for directories made on the way.
+// changed but for directories made on the way. What is in place is recorded with
+// the run's Edits, under the lock, so that their order is that of the file.
 func (f Files) Write(ctx context.Context, t Target, data []byte) (string, error) {
 	a, dir, err := f.parents(t)
 	if err != nil {
@@ -71,7 +72,15 @@ func (f Files) Write(ctx context.Context, t Target, data []byte) (string, error)
 		return "", lockError(ctx, t.arg, err)
 	}
 	defer release()
-	return path, f.replace(a, t, data, 0)
+	if t.env.Edits == nil {
+		return path, f.replace(a, t, data, 0)
+	}
+	before := version(f.FS, a.name(t.Name))
+	err = f.replace(a, t, data, 0)
+	if err == nil || errors.Is(err, ErrUndurable) {
+		t.env.Edits.Record(ctx, Edit{Tool: "write_file", Path: path, Before: before, After: Present(data)})
+	}
+	return path, err
 }
 
 func lockError(ctx context.Context, arg string, err error) error {

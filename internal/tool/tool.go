@@ -51,6 +51,8 @@ type Env struct {
 	// ContextUsage tells how full the model's context is, in tokens; nil or not
 	// known where nothing was counted yet.
 	ContextUsage func() (current, limit int, known bool)
+	// Edits is told of every file that a tool changes; nil: nobody keeps them.
+	Edits Edits
 	// Nest is what the runner offers to a call that holds runs of its own: a
 	// *runner.Nest, or nil outside of a run.
 	Nest any

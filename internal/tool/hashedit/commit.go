@@ -11,7 +11,7 @@ import (
 
 // commit writes the prepared jobs in order, and returns how many are in place.
 // The first failure ends it; what was written stays.
-func (t *Tool) commit(ctx context.Context, jobs []*job) (committed int) {
+func (t *Tool) commit(ctx context.Context, edits tool.Edits, jobs []*job) (committed int) {
 	for i, j := range jobs {
 		j.status = "not_written"
 		if i > committed {
@@ -22,6 +22,7 @@ func (t *Tool) commit(ctx context.Context, jobs []*job) (committed int) {
 			continue
 		}
 		j.err = t.write(j)
+		j.record(ctx, edits)
 		if done(j.status) {
 			t.remember(j)
 			if j.status == "committed" {
@@ -58,6 +59,32 @@ func statusOf(err error) string {
 		return "committed_but_undurable"
 	}
 	return "failed"
+}
+
+// record tells what is in place now: the two files of a move one by one.
+func (j *job) record(ctx context.Context, edits tool.Edits) {
+	if edits == nil {
+		return
+	}
+	kept := j.status == "destination_written_source_retained"
+	if !kept && !done(j.status) {
+		return
+	}
+	made, was := tool.Present(j.out), tool.Present(j.data)
+	edit := func(t tool.Target, before, after tool.Version) {
+		edits.Record(ctx, tool.Edit{Tool: "edit", Path: t.Path(), Before: before, After: after})
+	}
+	switch j.verb {
+	case "move":
+		edit(*j.dest, tool.Version{}, made)
+		if !kept {
+			edit(j.source, was, tool.Version{})
+		}
+	case "delete":
+		edit(j.source, was, tool.Version{})
+	default:
+		edit(j.source, was, made)
+	}
 }
 
 // move writes the destination, then removes the source; if that fails the

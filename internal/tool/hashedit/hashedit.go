@@ -80,7 +80,7 @@ func (t *Tool) Run(ctx context.Context, env tool.Env, args json.RawMessage) tool
 	if ctx.Err() != nil {
 		return tool.Failed(tool.CancelledText)
 	}
-	return t.report(jobs, t.commit(ctx, jobs), len(input))
+	return t.report(jobs, t.commit(ctx, env.Edits, jobs), len(input))
 }
 
 func failed(ctx context.Context, err error) tool.Result {
