@@ -22,7 +22,7 @@ func notReady(err error, began time.Time) error {
 	if why == "" {
 		return fmt.Errorf("the agent could not start: %s (magi-code doctor says more)", wire.Code)
 	}
-	return fmt.Errorf("the agent could not start: %s: %s", wire.Code, why)
+	return fmt.Errorf("the agent could not start: %s: %s (magi-code doctor says what to do)", wire.Code, why)
 }
 
 // historyWait bounds the look into the history after a failed turn.

@@ -17,7 +17,8 @@ import (
 // authCmd is the credentials without a terminal user interface. Values are
 // never shown.
 type authCmd struct {
-	Status struct{} `cmd:"" help:"Say which providers have a usable credential, and where it comes from."`
+	Status struct{}     `cmd:"" help:"Say which providers have a usable credential, and where it comes from."`
+	Login  authLoginCmd `cmd:"" help:"Log in to openai-codex with a browser, or store an API key of anthropic, which is read from standard input."`
 	Logout struct {
 		Provider string `arg:"" help:"openai-codex or anthropic."`
 	} `cmd:"" help:"Remove a provider's stored credential from this computer."`
@@ -25,8 +26,8 @@ type authCmd struct {
 
 var errNoLogout = errors.New("nothing of this provider is stored here: custom providers read a variable, and the claude command owns its login ('claude auth logout')")
 
-func runAuth(c authCmd, what string, stdout, stderr *os.File) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+func runAuth(c authCmd, what string, stdin, stdout, stderr *os.File) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	open := openDesk
 	if what == "status" {
@@ -37,12 +38,17 @@ func runAuth(c authCmd, what string, stdout, stderr *os.File) int {
 		switch what {
 		case "status":
 			err = d.authStatus(ctx, stdout)
+		case "login":
+			err = d.login(ctx, c.Login, stdin, stdout)
 		case "logout":
 			err = d.logout(ctx, stdout, c.Logout.Provider)
 		}
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "magi-code: %v\n", err)
+		if errors.Is(err, errUsage) || errors.Is(err, errNoProvider) {
+			return exitUsage
+		}
 		return exitError
 	}
 	return exitOK

@@ -11,20 +11,43 @@ import (
 type (
 	approveMode   string
 	thinkingLevel string
+	exportFormat  string
+	shellName     string
 )
+
+// The choices, for the words themselves and for shell completion.
+func (approveMode) choices() []string  { return []string{"ask", "deny", "allow"} }
+func (exportFormat) choices() []string { return []string{"markdown", "json"} }
+func (shellName) choices() []string    { return []string{"bash", "zsh", "fish"} }
+func (thinkingLevel) choices() []string {
+	return []string{"default", "low", "medium", "high", "x_high", "max"}
+}
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (m *approveMode) UnmarshalText(text []byte) error {
-	return choose(m, string(text), "ask", "deny", "allow")
+	return choose(m, text)
 }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (l *thinkingLevel) UnmarshalText(text []byte) error {
-	return choose(l, string(text), "default", "low", "medium", "high", "x_high", "max")
+	return choose(l, text)
 }
 
-func choose[T ~string](into *T, text string, words ...string) error {
-	if !slices.Contains(words, text) {
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (f *exportFormat) UnmarshalText(text []byte) error { return choose(f, text) }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *shellName) UnmarshalText(text []byte) error { return choose(s, text) }
+
+// word is a flag's or argument's type that takes one of a few words.
+type word interface {
+	~string
+	choices() []string
+}
+
+func choose[T word](into *T, text []byte) error {
+	words := (*into).choices()
+	if !slices.Contains(words, string(text)) {
 		return fmt.Errorf("must be one of %s", strings.Join(words, ", "))
 	}
 	*into = T(text)

@@ -33,10 +33,11 @@ type cli struct {
 	Sessions sessionsCmd `cmd:"" help:"List, show, export and delete sessions; set their file modes right."`
 	Settings settingsCmd `cmd:"" help:"Show and change settings."`
 	Models   modelsCmd   `cmd:"" help:"List, fetch and select models."`
-	Auth     authCmd     `cmd:"" help:"Show and remove credentials."`
+	Auth     authCmd     `cmd:"" help:"Log in, log out, show which credentials there are."`
 	MCP      mcpCmd      `cmd:"" name:"mcp" help:"List, test, approve and log in to MCP servers."`
 	Trace    traceCmd    `cmd:"" help:"Explain a telemetry capture: what was stuck, since when, in which phase."`
 	Demo     demoCmd     `cmd:"" help:"Run one full turn through a real child process with an embedded offline model. Needs no key and no network."`
+	Complete completeCmd `cmd:"" name:"completion" help:"Print a script that completes this program's commands and flags in your shell."`
 	Help     helpCmd     `cmd:"" help:"Show the help of a command."`
 	About    struct{}    `cmd:"" name:"version" help:"Print the version and exit."`
 }
@@ -102,7 +103,7 @@ func refuse(args []string, stderr io.Writer) (status int, done bool) {
 	case slices.Contains(args, "--stdio") && !asksHelp:
 		return fail("--stdio belongs to serve: 'magi-code serve --stdio'")
 	case len(args) == 0, isLaunchFlag(args[0]):
-		return fail("the terminal front end is not part of this version; use 'magi-code demo', or a host application that runs 'magi-code serve --stdio'")
+		return fail("Mission Control, the terminal front end, is not part of this version; use 'magi-code ask TEXT', or a host application that runs 'magi-code serve --stdio'; 'magi-code demo' shows a turn")
 	}
 	return 0, false
 }
@@ -116,10 +117,7 @@ func isLaunchFlag(arg string) bool {
 func run(args []string, stdin, stdout, stderr *os.File) int {
 	var c cli
 	exited, status := false, exitOK
-	parser, err := kong.New(&c, kong.Name("magi-code"), kong.Description(description), kong.UsageOnError(),
-		kong.Writers(stdout, stderr), kong.Vars{"version": "magi-code " + version, "failwords": strings.Join(tracecmd.FailWords(), ", ")},
-		kong.Exit(func(code int) { exited, status = true, code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
+	parser, err := grammar(&c, kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited, status = true, code }))
 	if err != nil {
 		fmt.Fprintf(stderr, "magi-code: %v\n", err)
 		return exitError
@@ -129,18 +127,34 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 		return status
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "magi-code: %v\n%s\n", err, tryInstead(args))
+		fmt.Fprintf(stderr, "magi-code: %v\n%s\n", err, tryInstead(parser.Model.Node, args))
 		return exitUsage
 	}
 	return c.dispatch(ctx.Command(), stdin, stdout, stderr)
 }
 
+// grammar is the parser of command lines into c.
+func grammar(c *cli, options ...kong.Option) (*kong.Kong, error) {
+	return kong.New(c, append(options, kong.Name("magi-code"), kong.Description(description), kong.UsageOnError(),
+		kong.Vars{"version": "magi-code " + version, "failwords": strings.Join(tracecmd.FailWords(), ", ")},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
+}
+
 // tryInstead says what may have been meant by a line that could not be parsed.
-func tryInstead(args []string) string {
-	if len(args) > 0 && args[0] == "ask" && !slices.Contains(args, "--") {
-		return "Try 'magi-code ask --help'. A prompt that begins with a dash comes after two: magi-code ask -- '-x ...'"
+func tryInstead(n *kong.Node, args []string) string {
+	try := "Try 'magi-code "
+	for i := 0; i < len(args); i++ {
+		j := slices.IndexFunc(n.Children, func(c *kong.Node) bool { return c.Name == args[i] })
+		if j < 0 {
+			break
+		}
+		n, try = n.Children[j], try+args[i]+" "
 	}
-	return "Try 'magi-code --help'."
+	try += "--help'."
+	if n.Name == "ask" && !slices.Contains(args, "--") {
+		try += " A prompt that begins with a dash comes after two: magi-code ask -- '-x ...'"
+	}
+	return try
 }
 
 // spelled turns the commands help and version, which other programs have, into
@@ -169,6 +183,8 @@ func (c *cli) dispatch(command string, stdin, stdout, stderr *os.File) int {
 	case "mcp":
 		what, _, _ := strings.Cut(rest, " ")
 		return runMCP(c.MCP, what, stdout, stderr)
+	case "completion":
+		return runComplete(c.Complete, stdout, stderr)
 	case "sessions":
 		what, _, _ := strings.Cut(rest, " ")
 		return runSessions(c.Sessions, what, stdout, stderr)
@@ -180,7 +196,7 @@ func (c *cli) dispatch(command string, stdin, stdout, stderr *os.File) int {
 		return runModels(c.Models, what, stdout, stderr)
 	case "auth":
 		what, _, _ := strings.Cut(rest, " ")
-		return runAuth(c.Auth, what, stdout, stderr)
+		return runAuth(c.Auth, what, stdin, stdout, stderr)
 	}
 	fmt.Fprintf(stderr, "magi-code: unknown command %q\n", command)
 	return exitUsage

@@ -115,6 +115,24 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// TestTryInstead: a line that cannot be parsed is answered with the help of the
+// command that it names.
+func TestTryInstead(t *testing.T) {
+	for line, want := range map[string]string{
+		"settings set":       "Try 'magi-code settings set --help'.",
+		"sessions sing":      "Try 'magi-code sessions --help'.",
+		"sing settings":      "Try 'magi-code --help'.",
+		"mcp login":          "Try 'magi-code mcp login --help'.",
+		"ask":                "Try 'magi-code ask --help'. A prompt that begins with a dash",
+		"completion csh":     "Try 'magi-code completion --help'.",
+		"auth login a b c d": "Try 'magi-code auth login --help'.",
+	} {
+		if status, _, errs := mainWith(t, strings.Fields(line)...); status != exitUsage || !strings.Contains(errs, want) {
+			t.Errorf("%s: status %d, %s", line, status, errs)
+		}
+	}
+}
+
 // TestWordsOfAPrompt: what belongs to a command is not read as another one.
 func TestWordsOfAPrompt(t *testing.T) {
 	for _, args := range [][]string{{"ask", "serve"}, {"ask", "daemon"}, {"ask", "--", "--stdio"}} {

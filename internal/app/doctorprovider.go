@@ -73,7 +73,9 @@ func (d *doctor) stored(p config.Paths, id string) {
 	}
 	d.say(bad, "provider", "%s has no usable credential", id)
 	if id == "anthropic" {
-		d.more("set the variable ANTHROPIC_API_KEY, or select another provider\n")
+		d.more("set the variable ANTHROPIC_API_KEY, or store a key: magi-code auth login anthropic < FILE\n")
+	} else {
+		d.more("log in with a ChatGPT account: magi-code auth login\n")
 	}
 	d.more("a server with an OpenAI-compatible API is selected by these lines in " + p.Settings() + ":\n" + ownServer)
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,7 +19,6 @@ import (
 	"magicode/internal/httpx"
 	"magicode/internal/mcp"
 	"magicode/internal/mcp/oauth"
-	"magicode/internal/proc"
 	"magicode/internal/redact"
 )
 
@@ -339,7 +337,7 @@ func (t *mcpTool) login(ctx context.Context, c mcpLoginCmd) error {
 	phase := oauth.PhaseDiscovery
 	l := &oauth.Login{
 		Server: s, RT: t.http, Now: time.Now, Scopes: c.Scope, Port: c.Port, Phase: func(p string) { phase = p },
-		Visit: func(url string) error { return t.visit(ctx, url, !c.NoBrowser) },
+		Visit: func(url string) error { return visit(ctx, t.out, url, !c.NoBrowser) },
 	}
 	if r, err := t.store().Read(s.Name); err == nil && r.ServerURL == s.HTTP.URL {
 		l.Earlier = &r
@@ -356,22 +354,5 @@ func (t *mcpTool) login(ctx context.Context, c mcpLoginCmd) error {
 		fmt.Fprintf(t.out, " for: %s", redact.Display(strings.Join(r.GrantedScopes, " ")))
 	}
 	fmt.Fprintln(t.out)
-	return nil
-}
-
-// openers start a browser with an address.
-var openers = map[string]string{"darwin": "open", "linux": "xdg-open"}
-
-// visit prints the address, and tries to open it.
-func (t *mcpTool) visit(ctx context.Context, url string, open bool) error {
-	fmt.Fprintf(t.out, "Open this address to log in:\n\n%s\n\n", url)
-	if !open {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	if program := openers[runtime.GOOS]; program != "" {
-		_, _ = proc.Run(ctx, proc.Spec{Path: program, Args: []string{url}}) // the address is printed anyway
-	}
 	return nil
 }

@@ -69,7 +69,7 @@ func runModels(c modelsCmd, what string, stdout, stderr *os.File) int {
 		case "refresh":
 			err = d.refresh(ctx, stdout, stderr, c.Refresh.Provider, c.Refresh.Bare)
 		case "use":
-			err = d.use(ctx, c.Use.Provider, c.Use.Model, string(c.Use.Level), c.Use.Project)
+			err = d.use(ctx, stdout, c.Use.Provider, c.Use.Model, string(c.Use.Level), c.Use.Project)
 		}
 	}
 	if err != nil {
@@ -242,11 +242,12 @@ func (d *desk) source(ctx context.Context, id string) (catalog.Source, error) {
 
 // use selects a model. A catalog that is there must list it; without one
 // anything goes, as in the settings.
-func (d *desk) use(ctx context.Context, id, model, level string, project bool) error {
+func (d *desk) use(ctx context.Context, w io.Writer, id, model, level string, project bool) error {
 	if err := d.known(id); err != nil {
 		return err
 	}
-	if d.models.catalogs.Read(d.models.known(id)) != nil {
+	checked := d.models.catalogs.Read(d.models.known(id)) != nil
+	if checked {
 		if d.models.entry(id, model) == nil {
 			return errNoModel
 		}
@@ -262,7 +263,14 @@ func (d *desk) use(ctx context.Context, id, model, level string, project bool) e
 	if err != nil {
 		return err
 	}
-	return config.Save(ctx, d.env, d.snap.Paths, scope, []string{"agent", "model"}, value)
+	if err := config.Save(ctx, d.env, d.snap.Paths, scope, []string{"agent", "model"}, value); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "selected: %s %s\n", id, printable(model))
+	if !checked {
+		fmt.Fprintf(w, "the model was not checked: there is no catalog; 'magi-code models refresh %s' fetches one\n", id)
+	}
+	return nil
 }
 
 // selection is the new value of agent.model: the three keys together, so that

@@ -53,14 +53,6 @@ type sessionsPruneCmd struct {
 	JSON bool `name:"json" help:"Print one JSON object."`
 }
 
-// exportFormat is a word that --format takes.
-type exportFormat string
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (f *exportFormat) UnmarshalText(text []byte) error {
-	return choose(f, string(text), "markdown", "json")
-}
-
 // errUsage marks what is wrong with the command line: status 2.
 var errUsage = errors.New("usage")
 

@@ -115,7 +115,7 @@ func showSettings(stdout, stderr io.Writer, key string) error {
 		v = v.Get(k)
 	}
 	if v.Kind() == jsonscan.Invalid {
-		return fmt.Errorf("%w: %s", errNoKey, key)
+		return fmt.Errorf("%w: %s%s", errNoKey, key, defaultOf(key))
 	}
 	if text, ok := v.Text(); ok {
 		_, err = fmt.Fprintln(stdout, text)
@@ -123,6 +123,21 @@ func showSettings(stdout, stderr io.Writer, key string) error {
 	}
 	_, err = fmt.Fprintf(stdout, "%s\n", indented(v))
 	return err
+}
+
+// defaultOf says what counts for a key that is not set, as the schema tells.
+func defaultOf(key string) string {
+	v, err := jsonscan.Parse(config.Schema(), jsonscan.Options{})
+	if err != nil {
+		return ""
+	}
+	for _, k := range strings.Split(key, ".") {
+		v = v.Get("properties").Get(k)
+	}
+	if v = v.Get("default"); v.Kind() == jsonscan.Invalid {
+		return ""
+	}
+	return fmt.Sprintf(" (the default is %s)", v)
 }
 
 // indented is a value as a file of its own would show it.

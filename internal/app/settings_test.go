@@ -24,6 +24,7 @@ func TestSettingsCommands(t *testing.T) {
 		"get a list":         {compact, "get mine", exitOK, "[\n  1,\n  {\n    \"a\": 2\n  }\n]\n", compact},
 		"get a text":         {compact, "get agent.model.model", exitOK, "m\n", compact},
 		"get nothing":        {compact, "get agent.none", exitError, "…has no such key: agent.none\n", compact},
+		"get a default":      {compact, "get capabilities.approvals.level", exitError, "…no such key: capabilities.approvals.level (the default is \"relaxed\")\n", compact},
 		"empty part":         {compact, "set agent..x 1", exitUsage, "…empty part: \"agent..x\"\n", compact},
 		"ends with a dot":    {compact, "set agent. 1", exitUsage, "…empty part: \"agent.\"\n", compact},
 		"unknown":            {"{}", "set agnet.x 1", exitOK, "note: this version knows no setting agnet.x; it is stored, and has no effect\n", "{\n  \"schema_version\": 2,\n  \"agnet\": {\n    \"x\": 1\n  }\n}"},

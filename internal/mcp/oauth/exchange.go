@@ -190,13 +190,13 @@ func checkURL(s string) error {
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		return errors.New("an endpoint is no usable URL")
 	}
-	if u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()) {
+	if u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()) {
 		return nil
 	}
 	return fmt.Errorf("%s is neither https nor on this machine", shownURL(s))
 }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}

@@ -2,22 +2,18 @@ package oauth
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"magicode/internal/auth"
 	"magicode/internal/config"
 	"magicode/internal/jsonscan"
+	"magicode/internal/loopback"
 )
 
 // Login is one interactive login.
@@ -69,18 +65,18 @@ func (l *Login) Run(ctx context.Context) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	defer back.close()
+	defer back.Close()
 	scopes := l.scopes(p)
-	c, err := l.client(ctx, p, back.redirect, scopes)
+	c, err := l.client(ctx, p, back.Redirect(), scopes)
 	if err != nil {
 		return Record{}, err
 	}
 	l.phase(PhaseConsent)
-	verifier := random()
+	verifier := loopback.Random()
 	if err := l.Visit(l.consentURL(p, c, back, scopes, verifier)); err != nil {
 		return Record{}, err
 	}
-	code, err := back.wait(ctx)
+	code, err := back.Wait(ctx)
 	if err != nil {
 		return Record{}, err
 	}
@@ -88,7 +84,7 @@ func (l *Login) Run(ctx context.Context) (Record, error) {
 	limited, cancel := context.WithTimeout(ctx, exchangeWait)
 	defer cancel()
 	g, err := c.exchange(limited, url.Values{
-		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {back.redirect},
+		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {back.Redirect()},
 		"code_verifier": {verifier}, "resource": {p.resource},
 	})
 	if err != nil {
@@ -214,11 +210,10 @@ func registered(methods []string) string {
 	return wayNone
 }
 
-func (l *Login) consentURL(p place, c client, back *callback, scopes []string, verifier string) string {
-	sum := sha256.Sum256([]byte(verifier))
+func (l *Login) consentURL(p place, c client, back *loopback.Callback, scopes []string, verifier string) string {
 	q := url.Values{
-		"response_type": {"code"}, "client_id": {c.id}, "redirect_uri": {back.redirect}, "state": {back.state},
-		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}, "resource": {p.resource},
+		"response_type": {"code"}, "client_id": {c.id}, "redirect_uri": {back.Redirect()}, "state": {back.State()},
+		"code_challenge": {loopback.Challenge(verifier)}, "code_challenge_method": {"S256"}, "resource": {p.resource},
 	}
 	if len(scopes) > 0 {
 		q.Set("scope", strings.Join(scopes, " "))
@@ -233,88 +228,16 @@ func (l *Login) consentURL(p place, c client, back *callback, scopes []string, v
 	return p.authorization + sep + q.Encode()
 }
 
-// random is 43 characters of 256 random bits.
-func random() string {
-	var b [32]byte
-	rand.Read(b[:]) // never fails
-	return base64.RawURLEncoding.EncodeToString(b[:])
-}
-
-// callback is the loopback listener of one login.
-type callback struct {
-	redirect string
-	state    string
-	issuer   string
-	needIss  bool
-	server   *http.Server
-	done     chan struct{} // closed when the server has ended
-	result   chan outcome  // one place; the first counts
-}
-
-type outcome struct {
-	code string
-	err  error
-}
-
-func listen(port int, p place) (*callback, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		return nil, errors.New("the callback's port is not free")
-	}
-	b := &callback{
-		redirect: "http://" + l.Addr().String() + "/callback", state: random(), issuer: p.issuer, needIss: p.issInResponse,
-		done: make(chan struct{}), result: make(chan outcome, 1),
-	}
-	b.server = &http.Server{Handler: b, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 64 << 10}
-	go func() { defer close(b.done); _ = b.server.Serve(l) }()
-	return b, nil
-}
-
-// ServeHTTP takes the one redirect that carries our state.
-func (b *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	q := r.URL.Query()
-	if r.Method != http.MethodGet || r.URL.Path != "/callback" || q.Get("state") != b.state {
-		http.Error(w, "This is not the login that magi-code waits for.", http.StatusBadRequest)
-		return
-	}
-	out := outcome{code: q.Get("code")}
-	iss := q.Get("iss")
-	switch {
-	case iss != "" && iss != b.issuer, iss == "" && b.needIss:
-		out = outcome{err: errors.New("the answer came from another authorization server")}
-	case q.Get("error") != "":
-		out = outcome{err: &grantError{word(q.Get("error"))}}
-	case out.code == "":
-		out = outcome{err: errors.New("the authorization server sent no code")}
-	}
-	select {
-	case b.result <- out:
-	default: // answered already
-	}
-	if out.err != nil {
-		fmt.Fprintln(w, "The login failed. You can close this window; the terminal says why.")
-		return
-	}
-	fmt.Fprintln(w, "You are logged in. You can close this window.")
-}
-
-func (b *callback) wait(ctx context.Context) (string, error) {
-	select {
-	case o := <-b.result:
-		return o.code, o.err
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
-}
-
-// close lets the last page be delivered and ends the listener.
-func (b *callback) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if b.server.Shutdown(ctx) != nil {
-		_ = b.server.Close()
-	}
-	<-b.done
+// listen waits for the answer of the server at p.
+func listen(port int, p place) (*loopback.Callback, error) {
+	return loopback.Listen(loopback.Options{Ports: []int{port}, Path: "/callback", Refused: func(q url.Values) error {
+		iss := q.Get("iss")
+		switch {
+		case iss != "" && iss != p.issuer, iss == "" && p.issInResponse:
+			return errors.New("the answer came from another authorization server")
+		case q.Get("error") != "":
+			return &grantError{word(q.Get("error"))}
+		}
+		return nil
+	}})
 }

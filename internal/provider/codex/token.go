@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -40,32 +41,36 @@ type TokenClient struct {
 // Exchange trades a refresh token for a new record, within 30 s. No error holds
 // any part of what the service answered.
 func (c *TokenClient) Exchange(ctx context.Context, refresh auth.Secret) (auth.Record, error) {
+	rec, err := c.post(ctx, url.Values{"grant_type": {"refresh_token"}, "client_id": {clientID}, "refresh_token": {string(refresh)}})
+	if err != nil {
+		return auth.Record{}, fmt.Errorf("%w: %w", errToken, err)
+	}
+	return rec, nil
+}
+
+// post asks the token endpoint for a record, within 30 s.
+func (c *TokenClient) post(ctx context.Context, form url.Values) (auth.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
 	defer cancel()
-	form := url.Values{"grant_type": {"refresh_token"}, "client_id": {clientID}, "refresh_token": {string(refresh)}}.Encode()
-	target := c.URL
-	if target == "" {
-		target = tokenURL
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(form))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, cmp.Or(c.URL, tokenURL), strings.NewReader(form.Encode()))
 	if err != nil {
-		return auth.Record{}, errToken
+		return auth.Record{}, errors.New("the service's address is malformed")
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := c.HTTP.RoundTrip(req)
 	if err != nil {
 		if ctx.Err() != nil {
-			return auth.Record{}, fmt.Errorf("%w: %w", errToken, context.Cause(ctx))
+			return auth.Record{}, context.Cause(ctx)
 		}
-		return auth.Record{}, fmt.Errorf("%w: the service was not reached", errToken)
+		return auth.Record{}, errors.New("the service was not reached")
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return auth.Record{}, fmt.Errorf("%w: HTTP status %d", errToken, resp.StatusCode)
+		return auth.Record{}, fmt.Errorf("HTTP status %d", resp.StatusCode)
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxTokenBytes+1))
 	if err != nil || len(raw) > maxTokenBytes {
-		return auth.Record{}, fmt.Errorf("%w: the answer was not read", errToken)
+		return auth.Record{}, errors.New("the answer was not read")
 	}
 	return c.record(raw)
 }
@@ -73,11 +78,11 @@ func (c *TokenClient) Exchange(ctx context.Context, refresh auth.Secret) (auth.R
 func (c *TokenClient) record(raw []byte) (auth.Record, error) {
 	v, err := jsonscan.Parse(raw, jsonscan.Options{AnyNumber: true})
 	if err != nil {
-		return auth.Record{}, fmt.Errorf("%w: the answer is no JSON", errToken)
+		return auth.Record{}, errors.New("the answer is no JSON")
 	}
 	access, _ := v.Get("access_token").Text()
 	if access == "" {
-		return auth.Record{}, fmt.Errorf("%w: the answer holds no access token", errToken)
+		return auth.Record{}, errors.New("the answer holds no access token")
 	}
 	rec := auth.Record{Kind: auth.KindOAuth, Access: auth.Secret(access)}
 	if refresh, _ := v.Get("refresh_token").Text(); refresh != "" {
@@ -93,7 +98,7 @@ func (c *TokenClient) record(raw []byte) (auth.Record, error) {
 	}
 	account := accountOf(v, access)
 	if account == "" {
-		return auth.Record{}, fmt.Errorf("%w: the answer names no account", errToken)
+		return auth.Record{}, errors.New("the answer names no account")
 	}
 	rec.AccountID = &account
 	return rec, nil
@@ -106,7 +111,7 @@ func (c *TokenClient) expiry(in jsonscan.Value) (int64, error) {
 	}
 	seconds, ok := in.Int64()
 	if !ok || seconds < 0 || seconds > math.MaxInt64-now().Unix() {
-		return 0, fmt.Errorf("%w: expires_in is out of range", errToken)
+		return 0, errors.New("expires_in is out of range")
 	}
 	return now().Unix() + seconds, nil
 }
