@@ -125,13 +125,13 @@ func (c *core) begin(k Kind, parent *openSpan, now time.Time) *openSpan {
 	return o
 }
 
-// report opens the OpenTelemetry span, unless that is done or too late.
+// report gives the span its identity, unless that is done or too late.
 func (o *openSpan) report(d *decision) {
-	span := d.tracer.start(o)
+	sc, above := d.tracer.start(o)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.span == nil && !o.ended {
-		o.span = span
+	if !o.sc.IsValid() && !o.ended {
+		o.sc, o.above = sc, above
 	}
 }
 
@@ -163,9 +163,9 @@ func (c *core) decide(cfg config.Config, id Identity) {
 		if shortWait(o.kind) {
 			continue
 		}
-		span := d.tracer.start(o)
+		sc, above := d.tracer.start(o)
 		o.mu.Lock()
-		o.span = span
+		o.sc, o.above = sc, above
 		if o.ended {
 			ended = append(ended, o)
 		}
@@ -175,7 +175,7 @@ func (c *core) decide(cfg config.Config, id Identity) {
 	c.early = nil
 	c.decided.Store(d)
 	for _, o := range ended {
-		o.export(o.span)
+		o.export()
 	}
 	go newJournal(c, d).run()
 }
@@ -183,7 +183,11 @@ func (c *core) decide(cfg config.Config, id Identity) {
 // late reports a span that was kept back.
 func (c *core) late(o *openSpan) {
 	if d := c.decided.Load(); d != nil {
-		o.export(d.tracer.start(o))
+		sc, above := d.tracer.start(o)
+		o.mu.Lock()
+		o.sc, o.above = sc, above
+		o.mu.Unlock()
+		o.export()
 	}
 }
 

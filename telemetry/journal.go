@@ -204,9 +204,9 @@ func (j *journal) started(o *openSpan, late bool) {
 	}
 	o.mu.Lock()
 	j.scratch = append(j.scratch[:0], o.attrs...)
-	span, ended := o.span, o.ended
+	sc, ended := o.sc, o.ended
 	o.mu.Unlock()
-	if ended && late || span == nil {
+	if ended && late || !sc.IsValid() {
 		return
 	}
 	j.beat(o)
@@ -214,7 +214,7 @@ func (j *journal) started(o *openSpan, late bool) {
 	if late {
 		j.scratch = append(j.scratch, attribute.Bool(keySpanLate, true))
 	}
-	j.log(otlpjson.Log{Time: j.core.clock(o.start), Name: recordStart, Span: span.SpanContext(), Attributes: j.scratch})
+	j.log(otlpjson.Log{Time: j.core.clock(o.start), Name: recordStart, Span: sc, Attributes: j.scratch})
 }
 
 // identify adds to the scratch what names a span in a record about it.
@@ -223,8 +223,8 @@ func (j *journal) identify(o *openSpan) {
 	name := o.name()
 	o.mu.Unlock()
 	j.scratch = append(j.scratch, attribute.String(keySpanName, name))
-	if above := o.ancestor(); above != nil && !kinds[o.kind].root {
-		j.scratch = append(j.scratch, attribute.String(keySpanParent, above.SpanContext().SpanID().String()))
+	if above := o.ancestor(); above.IsValid() && !kinds[o.kind].root {
+		j.scratch = append(j.scratch, attribute.String(keySpanParent, above.SpanID().String()))
 	}
 }
 
@@ -298,14 +298,14 @@ func (j *journal) snap() {
 	for _, o := range j.core.openSpans() {
 		o.mu.Lock()
 		j.scratch = append(j.scratch[:0], o.attrs...)
-		span := o.span
+		sc := o.sc
 		o.mu.Unlock()
-		if span == nil {
+		if !sc.IsValid() {
 			continue
 		}
 		j.identify(o)
 		j.scratch = append(j.scratch, attribute.Int64(keySpanAge, now.Sub(o.start).Milliseconds()))
-		j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordOpen, Span: span.SpanContext(), Attributes: j.scratch})
+		j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordOpen, Span: sc, Attributes: j.scratch})
 	}
 	if j.d.config.File.Goroutines && j.file.on() {
 		j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordGoroutines, Body: goroutines()})

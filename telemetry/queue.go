@@ -78,17 +78,17 @@ func (c *core) progress(o *openSpan, event string, at time.Time) {
 		return
 	}
 	o.mu.Lock()
-	span, attrs := o.span, slices.Clone(o.attrs)
+	sc, attrs := o.sc, slices.Clone(o.attrs)
 	attrs = append(attrs, attribute.String(keySpanName, o.name()))
 	live := !o.ended
 	o.mu.Unlock()
-	if span == nil || !live {
+	if !sc.IsValid() || !live {
 		return
 	}
 	if event != "" {
 		attrs = append(attrs, attribute.String(keyEventName, event))
 	}
-	d.put(c, item{record: &otlpjson.Log{Time: c.clock(at), Name: recordEvent, Span: span.SpanContext(), Attributes: attrs}}, o.kind >= SpanCleanup)
+	d.put(c, item{record: &otlpjson.Log{Time: c.clock(at), Name: recordEvent, Span: sc, Attributes: attrs}}, o.kind >= SpanCleanup)
 }
 
 func (c *core) urgent() {

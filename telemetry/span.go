@@ -2,11 +2,11 @@ package telemetry
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	otelcodes "go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -29,8 +29,9 @@ type openSpan struct {
 	prev, next *openSpan
 
 	mu     sync.Mutex
-	span   trace.Span // nil before the decision, and for a span that is kept back
-	held   bool       // kept back: it counts only if it is slow or fails
+	sc     trace.SpanContext // invalid before the decision, and for a span that is kept back
+	above  trace.SpanContext // of the span that it is reported below
+	held   bool              // kept back: it counts only if it is slow or fails
 	ended  bool
 	cut    bool
 	end    time.Time
@@ -246,20 +247,27 @@ func (o *openSpan) set(kv attribute.KeyValue) {
 	if o.ended {
 		return
 	}
+	if !o.put(kv) {
+		o.core.drop(dropCap)
+	}
+}
+
+// put is set without its conditions; it reports whether there was room. Needs mu.
+func (o *openSpan) put(kv attribute.KeyValue) bool {
 	for i := range o.attrs {
 		if o.attrs[i].Key == kv.Key {
 			o.attrs[i] = kv
-			return
+			return true
 		}
 	}
 	if len(o.attrs) >= maxAttributes {
-		o.core.drop(dropCap)
-		return
+		return false
 	}
 	if o.attrs == nil {
 		o.attrs = make([]attribute.KeyValue, 0, usualAttrs)
 	}
 	o.attrs = append(o.attrs, kv)
+	return true
 }
 
 // finish ends the span and counts it.
@@ -270,7 +278,7 @@ func (o *openSpan) finish(now time.Time, cut bool) {
 		return
 	}
 	o.ended, o.end, o.cut = true, now, cut
-	span, held := o.span, o.held
+	reported, held := o.sc.IsValid(), o.held
 	o.mu.Unlock()
 	o.core.leave(o)
 	o.totals()
@@ -278,8 +286,8 @@ func (o *openSpan) finish(now time.Time, cut bool) {
 		o.core.slow.countSpan(o)
 	}
 	switch {
-	case span != nil:
-		o.export(span)
+	case reported:
+		o.export()
 	case !held:
 	case o.failed || now.Sub(o.start) >= heldFor(o.kind):
 		o.core.late(o)
@@ -317,45 +325,52 @@ func (o *openSpan) totals() {
 		now := c.hot.deltaCounts()
 		known = []intValue{{KeyRunDeltas, int64(now[0] - o.deltas[0])}, {KeyRunDeltasDropped, int64(now[1] - o.deltas[1])}}
 	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	for _, v := range known {
-		o.attrs = append(o.attrs, attribute.Int64(intKeys[v.key], v.value))
+		o.put(attribute.Int64(intKeys[v.key], v.value))
 	}
 }
 
-// export hands the ended span to OpenTelemetry.
-func (o *openSpan) export(span trace.Span) {
+// export hands the ended span on.
+func (o *openSpan) export() {
+	d := o.core.decided.Load()
 	o.resolve()
-	span.SetAttributes(fixed(o.kind)...)
-	span.SetAttributes(o.attrs...) // a plain agent name takes the place of the fixed one
-	if name := o.name(); name != kinds[o.kind].name {
-		span.SetName(name)
+	o.mu.Lock()
+	for _, kv := range fixed[o.kind] {
+		if !o.has(kv.Key) { // a plain agent name takes the place of the fixed one
+			o.attrs = append(o.attrs, kv)
+		}
 	}
-	for _, e := range o.events {
-		span.AddEvent(eventNames[e.name], trace.WithTimestamp(o.core.clock(e.at)))
+	if o.cut {
+		o.attrs = append(o.attrs, attribute.Bool(keySpanCut, true))
 	}
-	o.status(span)
-	span.End(trace.WithTimestamp(o.core.clock(o.end)))
+	if o.failed {
+		text := o.code.text()
+		o.attrs = append(o.attrs, attribute.String(keyErrorType, text))
+		if o.kind == SpanRequest || o.kind == SpanMCPCall && o.code.rpc() {
+			o.attrs = append(o.attrs, attribute.String(keyRPCStatus, text))
+		}
+	}
+	o.mu.Unlock()
+	d.tracer.hub.OnEnd(&endedSpan{o: o, tracer: &d.tracer})
 }
 
-// status follows telemetry.md 4.4: a condition that the client made is no error
-// of ours, and a cancellation is none at all. A description is never set.
-func (o *openSpan) status(span trace.Span) {
-	if o.cut {
-		span.SetAttributes(attribute.Bool(keySpanCut, true))
-		span.SetStatus(otelcodes.Error, "")
+// faulty follows telemetry.md 4.4: a condition that the client made is no error
+// of ours, and a cancellation is none at all.
+func (o *openSpan) faulty() bool {
+	if o.cut || !o.failed {
+		return o.cut
 	}
-	if !o.failed {
-		return
+	switch text := o.code.text(); text {
+	case "cancelled", "stale_revision", "operation_cancelled", "startup_cancelled":
+		return false
 	}
-	text := o.code.text()
-	span.SetAttributes(attribute.String(keyErrorType, text))
-	if o.kind == SpanRequest || o.kind == SpanMCPCall && o.code.rpc() {
-		span.SetAttributes(attribute.String(keyRPCStatus, text))
-	}
-	if o.kind == SpanRequest && !o.code.serverFault() || text == "cancelled" || text == "stale_revision" || text == "operation_cancelled" || text == "startup_cancelled" {
-		return
-	}
-	span.SetStatus(otelcodes.Error, "")
+	return o.kind != SpanRequest || o.code.serverFault()
+}
+
+func (o *openSpan) has(key attribute.Key) bool {
+	return slices.ContainsFunc(o.attrs, func(kv attribute.KeyValue) bool { return kv.Key == key })
 }
 
 // resolve turns names into attributes, as soon as it is known how.
@@ -363,8 +378,8 @@ func (o *openSpan) resolve() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, n := range o.names {
-		if text := o.core.nameText(n.name); text != "" && len(o.attrs) < maxAttributes {
-			o.attrs = append(o.attrs, attribute.String(nameKeys[n.key], text))
+		if text := o.core.nameText(n.name); text != "" {
+			o.put(attribute.String(nameKeys[n.key], text))
 		}
 	}
 	o.names = nil
@@ -392,18 +407,10 @@ func (o *openSpan) name() string {
 }
 
 // fixed are the attributes that every span of a kind has.
-func fixed(k Kind) []attribute.KeyValue {
-	switch k {
-	case SpanRequest:
-		return []attribute.KeyValue{attribute.String(keyRPCSystem, rpcSystem)}
-	case SpanRun:
-		return []attribute.KeyValue{attribute.String(keyOperation, "invoke_agent"), attribute.String(keyAgentName, serviceName)}
-	case SpanSubagent:
-		return []attribute.KeyValue{attribute.String(keyOperation, "invoke_agent"), attribute.String(keyAgentName, agentSubagent)}
-	case SpanChat:
-		return []attribute.KeyValue{attribute.String(keyOperation, "chat"), attribute.Bool(keyStream, true)}
-	case SpanExecuteTool:
-		return []attribute.KeyValue{attribute.String(keyOperation, "execute_tool"), attribute.String(keyToolType, "function")}
-	}
-	return nil
+var fixed = [kindCount][]attribute.KeyValue{
+	SpanRequest:     {attribute.String(keyRPCSystem, rpcSystem)},
+	SpanRun:         {attribute.String(keyOperation, "invoke_agent"), attribute.String(keyAgentName, serviceName)},
+	SpanSubagent:    {attribute.String(keyOperation, "invoke_agent"), attribute.String(keyAgentName, agentSubagent)},
+	SpanChat:        {attribute.String(keyOperation, "chat"), attribute.Bool(keyStream, true)},
+	SpanExecuteTool: {attribute.String(keyOperation, "execute_tool"), attribute.String(keyToolType, "function")},
 }

@@ -1,36 +1,32 @@
 package telemetry
 
 import (
-	"context"
+	"encoding/binary"
+	"math/rand/v2"
 	"os"
 	"runtime"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 )
 
-// tracer makes OpenTelemetry spans of ours. Global providers are never set: a
-// library that uses them stays silent.
+// tracer gives spans their identity and hands the ended ones on.
 type tracer struct {
 	core *core
-	otel trace.Tracer
+	hub  hub
+	// resource and scope are what every span is said to come from.
+	resource *resource.Resource
+	scope    instrumentation.Scope
 	// link is the span of the host that started the child, if it may be linked to.
 	link trace.SpanContext
 }
 
 func newTracer(c *core, d *decision) tracer {
-	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithResource(resource.NewSchemaless(resourceAttributes(d.id)...)),
-		sdktrace.WithSampler(sdktrace.AlwaysSample()),
-		sdktrace.WithRawSpanLimits(sdktrace.SpanLimits{
-			AttributeValueLengthLimit: maxText, AttributeCountLimit: maxAttributes + 8, EventCountLimit: maxEvents,
-			LinkCountLimit: 2, AttributePerEventCountLimit: 4, AttributePerLinkCountLimit: 0,
-		}),
-		sdktrace.WithSpanProcessor(&hub{core: c, d: d}),
-	)
-	t := tracer{core: c, otel: provider.Tracer(scopeName, trace.WithInstrumentationVersion(d.id.Version))}
+	t := tracer{core: c, hub: hub{core: c, d: d}, resource: resource.NewSchemaless(resourceAttributes(d.id)...),
+		scope: instrumentation.Scope{Name: scopeName, Version: d.id.Version}}
 	if d.config.LinkParent {
 		t.link = traceParent(c.environ)
 	}
@@ -50,36 +46,34 @@ func resourceAttributes(id Identity) []attribute.KeyValue {
 	}
 }
 
-// start opens the OpenTelemetry span of o.
-func (t *tracer) start(o *openSpan) trace.Span {
-	info := &kinds[o.kind]
-	opts := make([]trace.SpanStartOption, 0, 4)
-	opts = append(opts, trace.WithTimestamp(t.core.clock(o.start)), trace.WithSpanKind(role(info.role)))
-	ctx := context.Background()
-	above := o.ancestor()
-	switch {
-	case o.kind == SpanChild && t.link.IsValid():
-		opts = append(opts, trace.WithLinks(trace.Link{SpanContext: t.link}))
-	case info.root && above != nil:
-		opts = append(opts, trace.WithNewRoot(), trace.WithLinks(trace.Link{SpanContext: above.SpanContext()}))
-	case above != nil:
-		ctx = trace.ContextWithSpan(ctx, above)
+// start makes the identity of o: of its trace, unless it begins one, and its own.
+func (t *tracer) start(o *openSpan) (sc, above trace.SpanContext) {
+	above = o.ancestor()
+	id := trace.SpanContextConfig{TraceFlags: trace.FlagsSampled}
+	for !id.SpanID.IsValid() {
+		binary.LittleEndian.PutUint64(id.SpanID[:], rand.Uint64())
 	}
-	_, span := t.otel.Start(ctx, info.name, opts...)
-	return span
+	if above.IsValid() && !kinds[o.kind].root {
+		id.TraceID = above.TraceID()
+	}
+	for !id.TraceID.IsValid() {
+		binary.LittleEndian.PutUint64(id.TraceID[:8], rand.Uint64())
+		binary.LittleEndian.PutUint64(id.TraceID[8:], rand.Uint64())
+	}
+	return trace.NewSpanContext(id), above
 }
 
-// ancestor is the nearest span above that is reported.
-func (o *openSpan) ancestor() trace.Span {
+// ancestor is the nearest span above that is reported; invalid if there is none.
+func (o *openSpan) ancestor() trace.SpanContext {
 	for p := o.parent; p != nil; p = p.parent {
 		p.mu.Lock()
-		span := p.span
+		sc := p.sc
 		p.mu.Unlock()
-		if span != nil {
-			return span
+		if sc.IsValid() {
+			return sc
 		}
 	}
-	return nil
+	return trace.SpanContext{}
 }
 
 func role(r spanRole) trace.SpanKind {
@@ -109,22 +103,15 @@ func traceParent(environ []string) trace.SpanContext {
 	return trace.SpanContext{}
 }
 
-// hub receives ended spans from OpenTelemetry and queues them. It never waits.
+// hub queues ended spans. It never waits.
 type hub struct {
 	core *core
 	d    *decision
 }
 
-func (h *hub) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
-
 func (h *hub) OnEnd(s sdktrace.ReadOnlySpan) {
 	h.d.put(h.core, item{ended: s}, urgentName(s.Name()))
 }
-
-// Shutdown and ForceFlush do nothing: Exit has a barrier of its own.
-func (h *hub) Shutdown(context.Context) error { return nil }
-
-func (h *hub) ForceFlush(context.Context) error { return nil }
 
 // urgentName: the end of the story goes ahead of the rest.
 func urgentName(name string) bool {

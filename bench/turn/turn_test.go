@@ -60,7 +60,7 @@ func benchTurn(b *testing.B, deltas, calls int, env []string) {
 		b.Fatal(err)
 	}
 	var first []time.Duration
-	events, used := 0, cpu()
+	events, used := 0, host.OwnCPU()
 	b.ReportAllocs()
 	for b.Loop() {
 		m.Load(script...)
@@ -73,7 +73,7 @@ func benchTurn(b *testing.B, deltas, calls int, env []string) {
 	}
 	turns := float64(len(first))
 	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
-	b.ReportMetric(float64(cpu()-used)/float64(time.Millisecond)/turns, "cpu-ms/turn")
+	b.ReportMetric(float64(host.OwnCPU()-used)/float64(time.Millisecond)/turns, "cpu-ms/turn")
 	slices.Sort(first)
 	b.ReportMetric(float64(first[len(first)/2]), "first-delta-ns")
 	b.ReportMetric(float64(first[len(first)*99/100]), "p99-ns")
@@ -162,13 +162,4 @@ func dup(b *testing.B, f *os.File) int {
 		b.Fatal(err)
 	}
 	return fd
-}
-
-// cpu is the processor time of this process.
-func cpu() time.Duration {
-	var r syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
-		return 0
-	}
-	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
