@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"magicode/telemetry/config"
+	"magicode/telemetry/otlp"
 )
 
 // core is what a handle leads to until telemetry is known to be off. While it
@@ -18,7 +19,7 @@ type core struct {
 	starting  atomic.Bool
 	hot       *hotInstruments
 	slow      slowInstruments
-	drops     [dropCount]atomic.Uint64
+	losses    losses
 	requests  atomic.Int64
 	approvals atomic.Int64
 	queued    atomic.Int64 // questions that wait behind the open one
@@ -27,6 +28,7 @@ type core struct {
 	appends   atomic.Int64 // of the current run
 	decided   atomic.Pointer[decision]
 	child     atomic.Pointer[openSpan]
+	deadline  atomic.Pointer[time.Time] // of the wait for the cleanup; nil before it
 
 	mu    sync.Mutex
 	early []*openSpan // begun before the decision
@@ -43,32 +45,12 @@ type decision struct {
 	id      Identity
 	tracer  tracer
 	hi, lo  chan item
-	wake    chan struct{} // lo is worth a look; one signal is enough
-	idle    atomic.Bool   // the journal has seen lo empty, and waits
+	wake    chan struct{}  // lo is worth a look; one signal is enough
+	idle    atomic.Bool    // the journal has seen lo empty, and waits
+	otlp    *otlp.Exporter // nil when nothing is exported
 	salt    atomic.Pointer[[]byte]
 	hurry   atomic.Bool // the cleanup has begun
 	stopped chan struct{}
-}
-
-// dropReason is why something was not recorded.
-type dropReason uint8
-
-const (
-	dropQueue dropReason = iota
-	dropIO
-	dropCap
-	dropCount
-)
-
-var dropTexts = [dropCount]string{"queue", "io", "cap"}
-
-func (c *core) drop(why dropReason) { c.drops[why].Add(1) }
-
-func (c *core) dropped() (n uint64) {
-	for i := range c.drops {
-		n += c.drops[i].Load()
-	}
-	return n
 }
 
 func newCore(environ []string, began time.Time) *core {
@@ -89,7 +71,7 @@ const (
 // begin opens a span; nil where a bound has been reached.
 func (c *core) begin(k Kind, parent *openSpan, now time.Time) *openSpan {
 	if k > SpanRequest && k < SpanCleanup && k != SpanRun && c.spans.Add(1) > maxRunSpans {
-		c.drop(dropCap)
+		c.dropSpan()
 		return nil
 	}
 	o := &openSpan{core: c, kind: k, start: now, parent: parent}
@@ -147,7 +129,7 @@ func (c *core) remember(o *openSpan) *decision {
 		c.early = append(c.early, o)
 		c.enter(o)
 	} else {
-		c.drop(dropCap)
+		c.dropSpan()
 	}
 	return nil
 }
@@ -157,6 +139,7 @@ func (c *core) decide(cfg config.Config, id Identity) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := &decision{config: cfg, id: id, hi: make(chan item, hiQueue), lo: make(chan item, loQueue), wake: make(chan struct{}, 1), stopped: make(chan struct{})}
+	d.otlp = newExporter(c, d)
 	d.tracer = newTracer(c, d)
 	var ended []*openSpan
 	for _, o := range c.early {

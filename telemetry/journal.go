@@ -19,6 +19,7 @@ type journal struct {
 	encoder *otlpjson.Encoder
 	file    fileSink
 	prom    promSink
+	otlp    otlpSink
 	status  statusFile
 
 	buffers [2][]byte   // lines of traces and logs that are not written yet
@@ -71,6 +72,8 @@ func (j *journal) run() {
 			j.take(it)
 		case <-j.d.wake:
 			j.notice(time.Now())
+		case <-j.otlp.changed():
+			j.exportChanged()
 		case <-timer.C:
 		}
 		j.due(time.Now())
@@ -116,6 +119,7 @@ func (j *journal) open() {
 	j.prom.open(j.core, j.d)
 	j.status.open(j.core, j.d)
 	now := time.Now()
+	j.otlp.open(j.core, j.d, now)
 	j.countAt, j.promAt = now.Add(j.d.config.MetricsInterval), now
 	j.report()
 }
@@ -127,7 +131,7 @@ func (j *journal) loadSalt() {
 	}
 	salt, ok := homeSalt(j.d.id.StateDir)
 	if !ok {
-		j.file.problem("salt_unavailable")
+		j.core.losses.problem(sinkFile, "salt_unavailable")
 		return
 	}
 	j.d.salt.Store(&salt)
@@ -146,6 +150,9 @@ func (j *journal) sleep(now time.Time) time.Duration {
 	}
 	if j.prom.on() && j.promAt.Before(next) {
 		next = j.promAt
+	}
+	if j.otlp.on() && j.otlp.at.Before(next) {
+		next = j.otlp.at
 	}
 	if len(j.watched) > 0 {
 		if at := j.watched[0].start.Add(lateAfter); at.Before(next) {
@@ -168,19 +175,21 @@ func (j *journal) take(it item) {
 		j.watched = append(j.watched, it.opened)
 	case it.snap:
 		j.snap()
+	case it.measure:
+		j.exportMetrics(time.Now())
 	}
 }
 
 // add takes a buffer that has grown by whole lines. A line that is too long is
 // taken back.
 func (j *journal) add(which int, grown []byte) {
-	limit := otlpjson.MaxLine
+	limit, signal := otlpjson.MaxLine, signalSpan
 	if which == bufferLogs {
-		limit = otlpjson.MaxDump
+		limit, signal = otlpjson.MaxDump, signalLog
 	}
 	if len(grown)-len(j.buffers[which]) > limit || !j.file.on() {
 		if j.file.on() {
-			j.core.drop(dropCap)
+			j.core.losses.drop(sinkFile, signal, dropCap, 1)
 		}
 		return
 	}
@@ -265,6 +274,10 @@ func (j *journal) due(now time.Time) {
 		j.promAt = now.Add(j.d.config.Prometheus.Interval)
 		j.writeProm(true)
 	}
+	if j.otlp.on() && !now.Before(j.otlp.at) {
+		j.otlp.at = now.Add(max(slowestExport, j.d.config.MetricsInterval))
+		j.exportMetrics(now)
+	}
 }
 
 // heartbeat says that the child lives; the last one bounds the time of a death.
@@ -288,7 +301,7 @@ func (j *journal) heartbeat(now time.Time) {
 		attribute.Int64(keyOutputOldest, hot.oldest.now.Load()/ms),
 		attribute.Int64(keyWorkerPending, hot.worker.now.Load()),
 		attribute.Int(keyGoroutines, runtime.NumGoroutine()),
-		attribute.Int64(keyDropped, int64(j.core.dropped())),
+		attribute.Int64(keyDropped, int64(j.core.losses.dropped(sinkFile))),
 	}})
 }
 
@@ -341,6 +354,9 @@ func (j *journal) finish(b *barrier) {
 		break
 	}
 	now := time.Now()
+	if j.otlp.on() {
+		j.otlp.exporter.Close(b.export, j.groups(now))
+	}
 	j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordExit, Attributes: []attribute.KeyValue{
 		attribute.Int(intKeys[KeyExitCode], b.exit.code), attribute.String(enumKeys[KeyExitReason], b.exit.reason.text()),
 		attribute.Bool(boolKeys[KeyDetached], b.exit.detached),
@@ -356,5 +372,9 @@ func (j *journal) finish(b *barrier) {
 	j.file.close()
 	j.prom.close()
 	j.status.exit(j, b.exit)
+	if j.finishExport(b.export) {
+		j.status.exit(j, b.exit) // with what was lost at last
+	}
+	j.status.close()
 	close(b.done)
 }

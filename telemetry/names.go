@@ -411,6 +411,7 @@ const (
 	keySignal       = "magi.signal"
 	keySink         = "magi.sink"
 	keyDrop         = "magi.drop"
+	keyProblem      = "magi.problem"
 )
 
 var (
@@ -437,6 +438,7 @@ const (
 	nameChatInput    = "gen_ai.client.inference.operation.input_tokens"
 	nameChatOutput   = "gen_ai.client.inference.operation.output_tokens"
 	nameToolDuration = "gen_ai.execute_tool.duration"
+	nameErrors       = "magi.telemetry.errors"
 
 	nameUsageInput      = "gen_ai.client.inference.usage.input_tokens"
 	nameUsageOutput     = "gen_ai.client.inference.usage.output_tokens"

@@ -16,13 +16,15 @@ type item struct {
 	opened  *openSpan
 	record  *otlpjson.Log
 	snap    bool
+	measure bool // metrics are wanted now
 	barrier *barrier
 }
 
 // barrier is the last item: what is queued before it is written, then all ends.
 type barrier struct {
-	exit exitState
-	done chan struct{}
+	exit   exitState
+	export time.Time // when what is exported must be gone
+	done   chan struct{}
 }
 
 type exitState struct {
@@ -45,7 +47,11 @@ func (d *decision) put(c *core, it item, hi bool) {
 	select {
 	case queue <- it:
 	default:
-		c.drop(dropQueue)
+		signal := signalLog
+		if it.ended != nil {
+			signal = signalSpan
+		}
+		c.losses.drop(sinkFile, signal, dropQueue, 1)
 	}
 	if !hi {
 		d.nudge()
@@ -95,6 +101,15 @@ func (c *core) urgent() {
 	if d := c.decided.Load(); d != nil {
 		d.hurry.Store(true)
 		d.nudge()
+		d.flush(c)
+	}
+}
+
+// flush has everything exported that there is.
+func (d *decision) flush(c *core) {
+	if d.otlp != nil {
+		d.otlp.Flush()
+		d.put(c, item{measure: true}, true)
 	}
 }
 
@@ -139,17 +154,44 @@ func (c *core) snapshot(now time.Time) {
 		}
 		o.finish(now, false)
 	}
+	d.flush(c)
+}
+
+// Bounds of the wait at the exit (telemetry.md 5.4).
+const (
+	lastWait     = 50 * time.Millisecond // for the files
+	detachedWait = 10 * time.Millisecond // after a detached cleanup, and beyond its deadline
+)
+
+// patience is how long an exit waits for files and endpoint together, and how
+// long the endpoint has: neither goes on beyond the deadline of the cleanup.
+func (c *core) patience(d *decision, detached bool, now time.Time) (all, export time.Duration) {
+	if detached {
+		return detachedWait, 0
+	}
+	all = lastWait
+	if d.otlp != nil {
+		export = d.config.Shutdown
+		all = max(all, export+detachedWait)
+	}
+	if until := c.deadline.Load(); until != nil {
+		left := until.Sub(now)
+		all, export = max(detachedWait, min(all, left)), max(0, min(export, left))
+	}
+	return all, export
 }
 
 // exit queues the barrier and waits for it.
-func (c *core) exit(e exitState, wait time.Duration) {
+func (c *core) exit(e exitState) {
 	d := c.decided.Load()
 	if d == nil {
 		return
 	}
-	timer := time.NewTimer(wait)
+	now := time.Now()
+	all, export := c.patience(d, e.detached, now)
+	timer := time.NewTimer(all)
 	defer timer.Stop()
-	b := &barrier{exit: e, done: make(chan struct{})}
+	b := &barrier{exit: e, export: now.Add(export), done: make(chan struct{})}
 	select {
 	case d.hi <- item{barrier: b}:
 	case <-timer.C:

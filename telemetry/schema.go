@@ -7,6 +7,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
+	"magicode/telemetry/config"
 	"magicode/telemetry/otlpjson"
 )
 
@@ -60,8 +61,21 @@ func allowedText(r otlpjson.Record, key, s string) bool {
 	case key == keyToolType:
 		return s == "function"
 	}
-	return oneOf(key, keyDirection, keyFrameType, keyDeltaOutcome, keyDrop) && oneOf(s, "in", "out", "request", "invalid", "response", "event", "queued", "dropped", "queue", "io", "cap") ||
-		key == keyEvent && contains(frameEvents[:], s)
+	switch key {
+	case keyDirection, keyFrameType, keyDeltaOutcome:
+		return oneOf(s, "in", "out", "request", "invalid", "response", "event", "queued", "dropped")
+	case keyEvent:
+		return contains(frameEvents[:], s)
+	case keySignal:
+		return contains(signalTexts[:], s)
+	case keySink:
+		return contains(sinkTexts[:], s)
+	case keyDrop:
+		return contains(dropTexts[:], s)
+	case keyProblem:
+		return config.KnownCode(s)
+	}
+	return false
 }
 
 func allowedName(key, s string) bool {

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"magicode/telemetry/capture"
-	"magicode/telemetry/config"
 	"magicode/telemetry/point"
 	"magicode/telemetry/promtext"
 	"magicode/telemetry/rawfile"
@@ -26,11 +26,11 @@ const (
 
 // fileSink is the capture.
 type fileSink struct {
-	capture  *capture.Capture
-	stem     string
-	state    sinkState
-	problems []config.Problem
-	peaks    peaks
+	core    *core
+	capture *capture.Capture
+	stem    string
+	state   sinkState
+	peaks   peaks
 }
 
 // size is how many bytes the capture has.
@@ -43,12 +43,10 @@ func (f *fileSink) size() int64 {
 
 func (f *fileSink) on() bool { return f.capture != nil }
 
-func (f *fileSink) problem(code string) {
-	f.problems = append(f.problems, config.Problem{Code: code, Key: "telemetry.file"})
-}
+func (f *fileSink) problem(code string) { f.core.losses.problem(sinkFile, code) }
 
 func (f *fileSink) open(c *core, d *decision) {
-	f.state = sinkOff
+	f.core, f.state = c, sinkOff
 	o := d.config.File
 	if !o.On {
 		return
@@ -91,7 +89,8 @@ func (f *fileSink) write(j *journal, s capture.Signal, lines []byte) {
 		}
 		return
 	}
-	j.core.drop(dropIO)
+	signal := [...]signalID{capture.Traces: signalSpan, capture.Logs: signalLog, capture.Metrics: signalMetric}[s]
+	j.core.losses.drop(sinkFile, signal, dropIO, uint64(bytes.Count(lines, []byte{'\n'})))
 	if f.capture.Suspended() {
 		if f.state != sinkSuspended {
 			f.state = sinkSuspended
@@ -115,18 +114,15 @@ func (f *fileSink) close() {
 
 // promSink is the text file.
 type promSink struct {
-	file     *promtext.File
-	problems []config.Problem
-	peaks    peaks
+	core  *core
+	file  *promtext.File
+	peaks peaks
 }
 
 func (p *promSink) on() bool { return p.file != nil }
 
-func (p *promSink) problem(code string) {
-	p.problems = append(p.problems, config.Problem{Code: code, Key: "telemetry.prometheus.path"})
-}
-
-func (p *promSink) open(_ *core, d *decision) {
+func (p *promSink) open(c *core, d *decision) {
+	p.core = c
 	o := d.config.Prometheus
 	if !o.On {
 		return
@@ -145,7 +141,7 @@ func (p *promSink) trouble(err error) {
 	if errors.As(err, &t) && t != rawfile.FileIO && t != rawfile.FileOpen {
 		code = string(t)
 	}
-	p.problem(code)
+	p.core.losses.problem(sinkProm, code)
 }
 
 func (p *promSink) close() {
@@ -157,9 +153,16 @@ func (p *promSink) close() {
 
 // metrics is everything counted so far, as one reader sees it.
 func (j *journal) metrics(p *peaks) []point.Metric {
+	fast, slow := j.measure(p)
+	return append(fast, slow...)
+}
+
+// measure is the same in two parts: what is always cumulative, and what can also
+// be told as what is new.
+func (j *journal) measure(p *peaks) (fast, slow []point.Metric) {
 	c := j.core
-	c.hot.raise(&j.file.peaks, &j.prom.peaks)
-	out := append(c.hot.metrics(p), c.slow.metrics()...)
+	c.hot.raise(&j.file.peaks, &j.prom.peaks, &j.otlp.peaks)
+	out := c.hot.metrics(p)
 	*p = peaks{}
 	one := func(name, unit string, t point.Type, v float64) point.Metric {
 		return point.Metric{Name: name, Unit: unit, Type: t, Points: []point.Point{{Value: v}}}
@@ -175,12 +178,8 @@ func (j *journal) metrics(p *peaks) []point.Metric {
 			tasks++
 		}
 	}
-	drops := point.Metric{Name: keyDropped, Unit: "{item}", Type: point.Counter}
-	for why := range dropCount {
-		drops.Points = append(drops.Points, point.Point{Value: float64(c.drops[why].Load()),
-			Labels: []point.Label{{Key: keyDrop, Value: dropTexts[why]}}})
-	}
-	out = append(out, drops, one("magi.request.ids", "{id}", point.Gauge, float64(c.requests.Load())),
+	out = append(out, c.losses.metrics(&j.d.config)...)
+	out = append(out, one("magi.request.ids", "{id}", point.Gauge, float64(c.requests.Load())),
 		one("magi.runs.active", "{run}", point.Gauge, running),
 		one("magi.approvals.pending", "{approval}", point.Gauge, asking),
 		one("magi.approvals.queued", "{approval}", point.Gauge, float64(c.queued.Load())),
@@ -188,7 +187,7 @@ func (j *journal) metrics(p *peaks) []point.Metric {
 	if j.file.on() {
 		out = append(out, one(nameFileSize, "By", point.Gauge, float64(j.file.capture.Size())))
 	}
-	return append(out, runtimeMetrics(c.began)...)
+	return append(out, runtimeMetrics(c.began)...), c.slow.metrics()
 }
 
 // writeMetrics writes what was counted since the last time.
@@ -214,6 +213,7 @@ const nameFileSize = "magi.telemetry.file.size"
 // writeProm replaces the text file. up is false in the last one.
 func (j *journal) writeProm(up bool) {
 	if err := j.prom.file.Write(j.metrics(&j.prom.peaks), up, j.d.id.Version); err != nil {
+		j.core.losses.drop(sinkProm, signalMetric, dropIO, 1)
 		j.prom.trouble(err)
 		j.prom.close()
 		j.report()

@@ -248,7 +248,7 @@ func (o *openSpan) set(kv attribute.KeyValue) {
 		return
 	}
 	if !o.put(kv) {
-		o.core.drop(dropCap)
+		o.core.dropSpan()
 	}
 }
 
@@ -292,7 +292,7 @@ func (o *openSpan) finish(now time.Time, cut bool) {
 	case o.failed || now.Sub(o.start) >= heldFor(o.kind):
 		o.core.late(o)
 	case o.kind == SpanSessionAppend:
-		o.core.drop(dropCap)
+		o.core.dropSpan()
 	}
 }
 

@@ -59,7 +59,6 @@ func (j *journal) report() { j.status.write(j, "on", nil) }
 // exit writes the last status.
 func (s *statusFile) exit(j *journal, e exitState) {
 	s.write(j, "closed", &statusExit{Code: e.code, Reason: e.reason.text(), Detached: e.detached})
-	s.close()
 }
 
 func (s *statusFile) close() {
@@ -73,7 +72,7 @@ func (s *statusFile) write(j *journal, state string, exit *statusExit) {
 	if !s.isOpen {
 		return
 	}
-	file := statusSink{State: j.file.state, Dropped: j.core.dropped()}
+	file := statusSink{State: j.file.state, Dropped: j.core.losses.dropped(sinkFile)}
 	if j.file.on() {
 		j.written = j.file.capture.Size()
 	}
@@ -82,12 +81,13 @@ func (s *statusFile) write(j *journal, state string, exit *statusExit) {
 	if j.prom.on() {
 		prom = sinkOn
 	}
-	problems := append(append([]config.Problem{}, j.d.config.Problems...), j.file.problems...)
+	sinks := map[string]statusSink{"file": file, "otlp": {State: j.otlp.word(), Dropped: j.core.losses.dropped(sinkOTLP)},
+		"prometheus": {State: prom, Dropped: j.core.losses.dropped(sinkProm)}}
 	doc := statusDocument{
 		Version: 1, PID: os.Getpid(), InstanceID: j.d.id.InstanceID, State: state, Capture: j.file.stem, Exit: exit,
 		Started: s.started.UTC().Format(time.RFC3339), Updated: time.Now().UTC().Format(time.RFC3339),
-		Sinks:    map[string]statusSink{"file": file, "otlp": {State: sinkOff}, "prometheus": {State: prom}},
-		Problems: append(problems, j.prom.problems...),
+		Sinks:    sinks,
+		Problems: append(append([]config.Problem{}, j.d.config.Problems...), j.core.losses.found()...),
 	}
 	data, err := json.Marshal(doc)
 	if err == nil {

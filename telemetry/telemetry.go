@@ -50,10 +50,6 @@ func (t Tel) Start(global []byte, id Identity) {
 		return
 	}
 	cfg := config.Load(c.environ, global, id.Project)
-	if cfg.OTLP.On {
-		cfg.OTLP.On = false
-		cfg.Problems = append(cfg.Problems, config.Problem{Code: config.CodeOTLPNotBuilt, Key: "telemetry.otlp"})
-	}
 	if cfg.On() {
 		c.decide(cfg, id)
 		return
@@ -81,30 +77,28 @@ func (t Tel) Snapshot() {
 }
 
 // CleanupBegin makes the capture urgent: from now on each record is written at
-// once and there are ten heartbeats a second.
+// once and there are ten heartbeats a second. What is exported is sent now.
 func (t Tel) CleanupBegin() {
 	if c := t.core(); c != nil {
 		c.urgent()
 	}
 }
 
-// Bounds of the wait for the last records (telemetry.md 5.4).
-const (
-	lastWait     = 50 * time.Millisecond
-	detachedWait = 10 * time.Millisecond
-)
+// CleanupUntil tells when the wait for the cleanup ends: Exit waits no longer.
+func (t Tel) CleanupUntil(deadline time.Time) {
+	if c := t.core(); c != nil {
+		c.deadline.Store(&deadline)
+	}
+}
 
-// Exit writes what is left and ends the goroutine. It waits at most 50 ms, 10
-// after a detached cleanup, and is the last call.
+// Exit writes and sends what is left and ends the goroutine. It waits for files
+// at most 50 ms and for an endpoint at most what the user set (50 ms), both at
+// once, and 10 ms in all after a detached cleanup. It is the last call.
 func (t Tel) Exit(code int, reason Word, detached bool) {
 	c := t.core()
 	if c == nil {
 		return
 	}
-	wait := lastWait
-	if detached {
-		wait = detachedWait
-	}
-	c.exit(exitState{code: code, reason: reason, detached: detached}, wait)
+	c.exit(exitState{code: code, reason: reason, detached: detached})
 	t.p.Store(nil)
 }

@@ -409,7 +409,7 @@ func TestFailedSinks(t *testing.T) {
 
 // TestAskedInVain: a wish that cannot be met is told, and telemetry is off.
 func TestAskedInVain(t *testing.T) {
-	for value, code := range map[string]string{"otlp": "otlp_not_built", "fil": "env_invalid", "prom": "prom_path"} {
+	for value, code := range map[string]string{"otlp": "otlp_endpoint_missing", "fil": "env_invalid", "prom": "prom_path"} {
 		dir := stateDir(t)
 		tel := New([]string{"MC_TELEMETRY=" + value}, time.Now())
 		tel.Start(nil, Identity{InstanceID: instance, StateDir: dir})
@@ -481,7 +481,7 @@ func TestExitDoesNotWaitForADeadJournal(t *testing.T) {
 	c := newCore(nil, time.Now())
 	c.decided.Store(&decision{hi: make(chan item), lo: make(chan item)}) // nobody reads
 	began := time.Now()
-	c.exit(exitState{}, detachedWait)
+	c.exit(exitState{detached: true})
 	if took := time.Since(began); took > 10*detachedWait {
 		t.Errorf("waited %v", took)
 	}

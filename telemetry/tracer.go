@@ -110,7 +110,12 @@ type hub struct {
 }
 
 func (h *hub) OnEnd(s sdktrace.ReadOnlySpan) {
-	h.d.put(h.core, item{ended: s}, urgentName(s.Name()))
+	if h.d.otlp != nil {
+		h.d.otlp.Span(s)
+	}
+	if h.d.config.File.On {
+		h.d.put(h.core, item{ended: s}, urgentName(s.Name()))
+	}
 }
 
 // urgentName: the end of the story goes ahead of the rest.

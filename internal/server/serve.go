@@ -110,6 +110,8 @@ func (c *conn) cleanup(ctx context.Context) (detached bool) {
 		c.cleanupWorker(c.ending.Into(ctx))
 	}()
 	if c.cfg.Tel.On() {
+		until, _ := ctx.Deadline()
+		c.cfg.Tel.CleanupUntil(until)
 		defer time.AfterFunc(snapshotAfter, c.cfg.Tel.Snapshot).Stop()
 	}
 	select {

@@ -1,6 +1,9 @@
 package config
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Config is what to do. The zero value is off.
 type Config struct {
@@ -25,18 +28,6 @@ type File struct {
 	TotalMB      int
 	Goroutines   bool
 	RuntimeTrace string // "off", "cleanup" or "always"
-}
-
-// OTLP is the export sink.
-type OTLP struct {
-	On          bool
-	Endpoint    string
-	GRPC        bool
-	HeadersEnv  string
-	Timeout     time.Duration
-	Gzip        bool
-	Traces      bool
-	MetricsSent bool
 }
 
 // Prometheus is the text file sink.
@@ -67,7 +58,19 @@ const (
 	CodeEnvUnknown      = "env_unknown"
 	CodeProject         = "project_ignored"
 	CodeEndpointMissing = "otlp_endpoint_missing"
-	CodeOTLPNotBuilt    = "otlp_not_built"
+	CodeEndpointInvalid = "otlp_endpoint_invalid"
+	CodeInsecure        = "otlp_insecure"
+	CodeHeaders         = "otlp_headers"
+	CodeTLS             = "otlp_tls"
+	CodeUnreachable     = "otlp_unreachable"
+	CodeRejected        = "otlp_rejected"
 	CodePromPath        = "prom_path"
 	CodeDirMissing      = "dir_missing"
 )
+
+// KnownCode reports a code of the closed set of telemetry.md 2.4.
+func KnownCode(s string) bool {
+	return slices.Contains([]string{CodeType, CodeRange, CodeUnknownKey, CodeNoSink, CodeEnvInvalid, CodeEnvUnknown, CodeProject, CodeDirMissing,
+		"dir_unsafe", "dir_owner", "dir_network", "file_open", "file_io", "disk_full", "quota", "salt_unavailable", CodeEndpointMissing,
+		CodeEndpointInvalid, CodeInsecure, CodeHeaders, CodeTLS, CodeUnreachable, CodeRejected, "otlp_not_built", CodePromPath, "prom_locked", "prom_io", "internal"}, s)
+}

@@ -25,7 +25,8 @@ func TestLoad(t *testing.T) {
 		"settings off":               {global: `{"enabled":false,"file":{"enabled":true}}`},
 		"environment":                {environ: []string{"MC_TELEMETRY=file"}, on: "file", asked: true},
 		"exactly these":              {global: fileOn, environ: []string{"MC_TELEMETRY=prom", "MC_TELEMETRY_PROM=/a/b.prom"}, on: "prom", asked: true},
-		"two":                        {environ: []string{"MC_TELEMETRY=file, otlp"}, on: "file otlp", asked: true},
+		"two":                        {environ: []string{"MC_TELEMETRY=file, otlp", "MC_TELEMETRY_OTLP_ENDPOINT=https://x"}, on: "file otlp", asked: true},
+		"no endpoint":                {environ: []string{"MC_TELEMETRY=otlp"}, asked: true, problem: "otlp_endpoint_missing:telemetry.otlp.endpoint"},
 		"killed":                     {global: fileOn, environ: []string{"MC_TELEMETRY=off"}},
 		"killed by zero":             {global: fileOn, environ: []string{"MC_TELEMETRY=0"}},
 		"killed by the standard":     {global: fileOn, environ: []string{"MC_TELEMETRY=file", "OTEL_SDK_DISABLED=TRUE"}},
@@ -88,7 +89,7 @@ func TestLoadValues(t *testing.T) {
 		[]byte(`{"names":"plain","shutdown_ms":0,"file":{"dir":"/g","keep":3,"max_mb":8},"prometheus":{"mode":"0644","interval_s":30}}`), false)
 	want := Config{Asked: true, Plain: true, MetricsInterval: 10 * time.Second,
 		File:       File{On: true, Dir: "/e", MaxMB: 8, Keep: 7, TotalMB: 256, RuntimeTrace: "off"},
-		OTLP:       OTLP{Timeout: 2 * time.Second, Gzip: true, Traces: true, MetricsSent: true},
+		OTLP:       OTLP{Timeout: 2 * time.Second, Gzip: true},
 		Prometheus: Prometheus{On: true, Path: "/p.prom", Interval: 30 * time.Second, Mode: 0o644}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

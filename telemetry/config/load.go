@@ -32,7 +32,7 @@ func Load(environ []string, global []byte, project bool) Config {
 	}
 	tree := l.merge(global, env.layer)
 	if tree != nil && !env.broken {
-		l.decode(&c, tree)
+		l.decode(&c, tree, environ)
 	}
 	c.Asked = c.Asked || c.On()
 	c.Problems = l.problems
@@ -47,6 +47,11 @@ func Killed(environ []string) bool {
 
 type loader struct {
 	problems []Problem
+	// given are the keys of the OTLP sink that settings or environment have, and
+	// settingsEndpoint is the endpoint that stands in the settings.
+	given            map[string]bool
+	settingsEndpoint string
+	noOTLP           bool // something about the endpoint or its headers cannot be used
 }
 
 func (l *loader) problem(code, key string) {
@@ -73,7 +78,9 @@ func (l *loader) merge(global []byte, env map[string]any) map[string]any {
 		}
 		l.prune(layer, "telemetry", defaults())
 		layers = append(layers, layer)
+		l.settingsEndpoint, _ = l.notice(layer)["endpoint"].(string)
 	}
+	l.notice(env)
 	for _, layer := range append(layers, env) {
 		if k.Load(confmap.Provider(layer, ""), nil) != nil {
 			l.problem(CodeType, "telemetry")
@@ -81,6 +88,18 @@ func (l *loader) merge(global []byte, env map[string]any) map[string]any {
 		}
 	}
 	return k.Raw()
+}
+
+// notice remembers which keys of the OTLP sink a layer gives, and returns them.
+func (l *loader) notice(layer map[string]any) map[string]any {
+	sink, _ := layer["otlp"].(map[string]any)
+	for key := range sink {
+		if l.given == nil {
+			l.given = map[string]bool{}
+		}
+		l.given[key] = true
+	}
+	return sink
 }
 
 // prune drops keys that we do not know, and with them every key that holds the
@@ -112,7 +131,7 @@ func defaults() map[string]any {
 }
 
 // decode reads the merged tree, sink by sink.
-func (l *loader) decode(c *Config, tree map[string]any) {
+func (l *loader) decode(c *Config, tree map[string]any, environ []string) {
 	top := section{l: l, tree: tree, path: "telemetry"}
 	c.Plain = top.word("names", "hashed", "plain") == "plain"
 	c.MetricsInterval = time.Duration(top.int("metrics_interval_s", 5, 300)) * time.Second
@@ -126,7 +145,7 @@ func (l *loader) decode(c *Config, tree map[string]any) {
 		return
 	}
 	l.file(&c.File, top.child("file"))
-	l.otlp(&c.OTLP, top.child("otlp"))
+	l.otlp(&c.OTLP, top.child("otlp"), environ)
 	l.prometheus(&c.Prometheus, top.child("prometheus"))
 	if !c.On() && len(l.problems) == 0 {
 		l.problem(CodeNoSink, "telemetry")
@@ -161,19 +180,6 @@ func (l *loader) file(f *File, s section) {
 		s.wrong(CodeRange, "dir")
 	}
 	f.On = on && !s.bad
-}
-
-func (l *loader) otlp(o *OTLP, s section) {
-	on := s.bool("enabled")
-	o.Endpoint, o.HeadersEnv = s.text("endpoint", 2048), s.text("headers_env", 128)
-	o.GRPC = s.word("protocol", "http/protobuf", "grpc") == "grpc"
-	o.Timeout = time.Duration(s.int("timeout_ms", 100, 10000)) * time.Millisecond
-	o.Gzip = s.word("compression", "gzip", "none") == "gzip"
-	o.Traces, o.MetricsSent = s.bool("traces"), s.bool("metrics")
-	if o.HeadersEnv != "" && !variableName(o.HeadersEnv) {
-		s.wrong(CodeRange, "headers_env")
-	}
-	o.On = on && !s.bad
 }
 
 func (l *loader) prometheus(p *Prometheus, s section) {

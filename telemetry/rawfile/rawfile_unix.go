@@ -148,6 +148,25 @@ func ReadSmall(dir int, name string, maxBytes int) ([]byte, error) {
 	if !regular(fd) {
 		return nil, FileOpen
 	}
+	return readAll(fd, maxBytes)
+}
+
+// ReadPath reads a regular file, which may have several names and may not be a
+// link, of at most maxBytes. It never waits for a FIFO.
+func ReadPath(path string, maxBytes int) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, FileOpen
+	}
+	defer Close(fd)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || uint32(st.Mode)&unix.S_IFMT != unix.S_IFREG {
+		return nil, FileOpen
+	}
+	return readAll(fd, maxBytes)
+}
+
+func readAll(fd, maxBytes int) ([]byte, error) {
 	buf := make([]byte, maxBytes+1)
 	n := 0
 	for n < len(buf) {
