@@ -13,7 +13,7 @@ import (
 const noLogins = `{"schema_version":2,"agent":{"model":{"provider":"fixture","model":"m"}},
 "providers":{"custom":{"fixture":{"label":"F","base_url":"http://127.0.0.1:1/v1"}}}}`
 
-const judged = `{"internal_tooling":{"jev":{"enabled":true,"bash_protection":{"enabled":true}}},`
+const judged = `{"internal_tooling":{"jev":{"enabled":true,"bash_protection":{"enabled":true},"prompt_injection_protection":{"enabled":true,"tools":["read"]}}},`
 
 // TestDoctor: what it finds in a home, and that it leaves it as it was.
 func TestDoctor(t *testing.T) {
@@ -42,7 +42,7 @@ func TestDoctor(t *testing.T) {
 			[]string{"a session was written after it, 2", "a later start went well"}, ""},
 		"judged by a service": {map[string]string{"settings.json": strings.Replace(noLogins, "{", judged, 1)}, []string{"TYPESAFE_API_KEY=k"}, "doctor", exitOK,
 			[]string{"ok    judgement    commands are sent to https://api.typesafe.ai/v1/systemone to be judged; when it fails: auto_approve\n"}, ""},
-		"judged here": {map[string]string{"settings.json": strings.Replace(noLogins, "{", judged, 1)}, nil, "doctor", exitOK, []string{"note  judgement    internal_tooling.jev is enabled, but TYPESAFE_API_KEY is not set"}, ""},
+		"judged here": {map[string]string{"settings.json": strings.Replace(noLogins, "{", judged, 1)}, nil, "doctor", exitOK, []string{"note  judgement    internal_tooling.jev is enabled, but TYPESAFE_API_KEY is not set", "ok    judgement    results of read are judged on this machine, by known wordings; suspicious ones are shown as they are"}, ""},
 		"telemetry": {map[string]string{"settings.json": noLogins, "state/telemetry-status.json": `{"started":"2020-01-02T03:04:05Z","problems":[{"code":"config_range","key":"file.max_mb"}]}`}, nil, "doctor", exitOK,
 			[]string{"note  telemetry    of the child started 2020-01-02T03:04:05Z: config_range: file.max_mb\n"}, ""},
 	} {

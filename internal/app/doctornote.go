@@ -72,7 +72,7 @@ func (d *doctor) telemetry(p config.Paths) {
 	}
 }
 
-// judgement says who judges commands where the settings name a service.
+// judgement says who judges commands and results where the settings name a service.
 func (d *doctor) judgement(s *config.Settings) {
 	jev := s.Jev
 	switch {
@@ -81,4 +81,15 @@ func (d *doctor) judgement(s *config.Settings) {
 	case jev.Enabled && jev.BashProtection.Enabled:
 		d.say(noted, "judgement", "internal_tooling.jev is enabled, but TYPESAFE_API_KEY is not set: commands are judged on this machine")
 	}
+	if !jev.Injection.Active {
+		return
+	}
+	where, how := "on this machine, by known wordings", "shown as they are (enforcement_enabled is false)"
+	if jev.Injection.Remote {
+		where = "by " + judge.Endpoint
+	}
+	if jev.Injection.Enforcement {
+		how = "marked or withheld"
+	}
+	d.say(good, "judgement", "results of %s are judged %s; suspicious ones are %s", strings.Join(jev.Injection.Tools, ", "), where, how)
 }

@@ -8,6 +8,7 @@ import (
 	"magicode/internal/config"
 	"magicode/internal/httpx"
 	"magicode/internal/protect"
+	"magicode/internal/protect/injection"
 	"magicode/internal/protect/judge"
 	"magicode/internal/protect/remote"
 	"magicode/internal/startup"
@@ -35,7 +36,9 @@ func (a *agent) newJudgement(snap *startup.Snapshot) *judgement {
 }
 
 // asksService reports whether anything may be sent to the service at all.
-func asksService(s *config.Settings) bool { return s.Capabilities.Approvals.Remote }
+func asksService(s *config.Settings) bool {
+	return s.Capabilities.Approvals.Remote || s.Jev.Injection.Remote
+}
 
 func (j *judgement) Close() error {
 	if j == nil {
@@ -56,4 +59,18 @@ func (u *agentRun) guard(label string) *approval.Guard {
 		g.Remote, g.DenyOnFailure = remote.Bash{Judge: r.judge}, a.FailurePolicy == config.AutoDeny
 	}
 	return g
+}
+
+// screen judges what tools give; nil where the settings do not want it.
+func (r *agentRuntime) screen() *injection.Screen {
+	c := r.snap.Settings.Jev.Injection
+	if !c.Active {
+		return nil
+	}
+	s := &injection.Screen{Judge: injection.Local{}, Level: injection.Level(c.Level), Enforce: c.Enforcement,
+		MaxBytes: c.MaxAssessedBytes, OnFailure: injection.Action(c.Policy), Tools: c.Tools}
+	if c.Remote && r.judge != nil {
+		s.Judge = r.judge
+	}
+	return s
 }

@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // settleApprovals decides what the assessor runs with (decision 5). global is
 // the global file alone, merged the whole; without a project they are the same.
@@ -21,6 +24,31 @@ func settleApprovals(global, merged *Settings, lookup Lookup) {
 		bash.Level = global.Jev.BashProtection.Level
 	}
 	merged.Capabilities.Approvals = out
+	settleInjection(global, merged, lookup)
+}
+
+// settleInjection decides what the protection against injected instructions
+// runs with. A project may add it, but neither weaken what the user has chosen
+// nor have results sent away that the user does not send.
+func settleInjection(global, merged *Settings, lookup Lookup) {
+	own, out := global.Jev.Injection, &merged.Jev.Injection
+	chosen := global.Jev.Enabled && own.Enabled
+	out.Active = chosen || merged.Jev.Enabled && out.Enabled
+	out.Remote = chosen && serviceKey(lookup)
+	if !chosen {
+		return
+	}
+	out.Enforcement = own.Enforcement || out.Enforcement
+	out.Level = stricter(own.Level, out.Level)
+	out.MaxAssessedBytes = min(own.MaxAssessedBytes, out.MaxAssessedBytes)
+	if own.Policy == Quarantine {
+		out.Policy = Quarantine
+	}
+	for _, t := range own.Tools {
+		if !slices.Contains(out.Tools, t) {
+			out.Tools = append(slices.Clip(out.Tools), t)
+		}
+	}
 }
 
 // levelOf is the level that one view of the settings asks for.
@@ -34,8 +62,13 @@ func levelOf(s *Settings) Protection {
 // remote: the judgement service sees the commands, so a project can neither
 // switch it on nor off; without its key the local assessor stands in.
 func remote(global *Settings, lookup Lookup) bool {
+	return global.Jev.Enabled && global.Jev.BashProtection.Enabled && serviceKey(lookup)
+}
+
+// serviceKey reports whether the judgement service can be asked at all.
+func serviceKey(lookup Lookup) bool {
 	key, _ := lookup("TYPESAFE_API_KEY")
-	return global.Jev.Enabled && global.Jev.BashProtection.Enabled && strings.TrimSpace(key) != ""
+	return strings.TrimSpace(key) != ""
 }
 
 func stricter(a, b Protection) Protection {

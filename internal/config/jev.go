@@ -76,8 +76,12 @@ type Humanize struct {
 	Policy             FailurePolicy
 }
 
-// InjectionProtection is internal_tooling.jev.prompt_injection_protection.
+// InjectionProtection is internal_tooling.jev.prompt_injection_protection. A
+// project has only been able to make it stricter.
 type InjectionProtection struct {
+	Active bool // it is enabled, and so is internal_tooling.jev
+	Remote bool // ask the remote judgement; TYPESAFE_API_KEY is set
+
 	Enabled          bool
 	Enforcement      bool
 	Level            Protection

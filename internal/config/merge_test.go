@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -257,6 +258,50 @@ func TestApprovalLevels(t *testing.T) {
 			}
 			if got := w.load().Settings.Capabilities.Approvals; got != c.want {
 				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// TestInjectionProtection: a project adds to it, and takes nothing away.
+func TestInjectionProtection(t *testing.T) {
+	const own = `{"internal_tooling":{"jev":{"enabled":true,"prompt_injection_protection":{"enabled":true,"enforcement_enabled":true,"protection_level":"cautious","tools":["web","bash"],"max_assessed_bytes":1000}}}}`
+	inj := func(members string) string {
+		return `{"internal_tooling":{"jev":{"enabled":true,"prompt_injection_protection":{` + members + `}}}}`
+	}
+	base := InjectionProtection{Active: true, Remote: true, Enabled: true, Enforcement: true, Level: ProtectionCautious, MaxAssessedBytes: 1000, Policy: Quarantine, Tools: []string{"web", "bash"}}
+	with := func(change func(*InjectionProtection)) InjectionProtection {
+		out := base
+		change(&out)
+		return out
+	}
+	for name, c := range map[string]struct {
+		global, project string
+		want            InjectionProtection
+	}{
+		"off":               {"{}", "", InjectionProtection{Level: ProtectionBalanced, MaxAssessedBytes: 32768, Policy: Quarantine, Tools: []string{"web"}}},
+		"the user's":        {own, "", base},
+		"a project loosens": {own, inj(`"enforcement_enabled":false,"protection_level":"permissive","failure_policy":"annotate","tools":[],"max_assessed_bytes":9999`), with(func(i *InjectionProtection) {})},
+		"a project tightens": {own, inj(`"protection_level":"strict","tools":["read"],"max_assessed_bytes":10`), with(func(i *InjectionProtection) {
+			i.Level, i.MaxAssessedBytes, i.Tools = ProtectionStrict, 10, []string{"read", "web", "bash"}
+		})},
+		"a project ends it":   {own, inj(`"enabled":false`), with(func(i *InjectionProtection) { i.Enabled = false })},
+		"a project ends jev":  {own, at("internal_tooling/jev/enabled", "false"), base},
+		"a project begins it": {"{}", inj(`"enabled":true`), InjectionProtection{Active: true, Enabled: true, Level: ProtectionBalanced, MaxAssessedBytes: 32768, Policy: Quarantine, Tools: []string{"web"}}},
+		"without jev":         {at("internal_tooling/jev/prompt_injection_protection/enabled", "true"), "", InjectionProtection{Enabled: true, Level: ProtectionBalanced, MaxAssessedBytes: 32768, Policy: Quarantine, Tools: []string{"web"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.vars["TYPESAFE_API_KEY"] = "k"
+			w.global(c.global)
+			if c.project != "" {
+				w.project(c.project)
+			}
+			got := w.load().Settings.Jev.Injection
+			slices.Sort(got.Tools)
+			slices.Sort(c.want.Tools)
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}

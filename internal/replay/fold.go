@@ -224,8 +224,8 @@ func (f *Fold) result(at int, p jsonscan.Value) {
 	if !ok {
 		content = res.Get("output").LenientText()
 	}
-	v := res.Get("metadata").Get("prompt_injection_protection")
-	text := judged(v, name, content)
+	v, evidence := res.Get("metadata").Get("prompt_injection_protection"), evidenceOf(res.Get("metadata"))
+	text := judged(v, name, content, evidence)
 	sent, ok := f.open[id]
 	if !ok {
 		f.turn.add(at, provider.Item{Kind: provider.ItemNote, Text: orphanNote(name, text)})
@@ -235,7 +235,7 @@ func (f *Fold) result(at int, p jsonscan.Value) {
 	f.turn.scripts.answered(id)
 	success, _ := res.Get("success").Bool()
 	f.turn.add(at, provider.Item{Kind: provider.ItemResult, CallID: sent, Name: name, Success: success, Text: text})
-	f.turn.await(at, id, v, content)
+	f.turn.await(at, id, v, content, evidence)
 }
 
 // Compacted reports whether the conversation begins with a checkpoint.

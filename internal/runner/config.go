@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"magicode/internal/hook"
+	"magicode/internal/protect/injection"
 	"magicode/internal/provider"
 	"magicode/internal/session"
 	"magicode/internal/tool"
@@ -72,9 +73,11 @@ type Config struct {
 	Guard    Guard     // nil: every call may run
 	Hooks    *hook.Set // nil: none
 	Script   *Script   // Code Mode; nil: it is not offered
-	Sink     Sink
-	Env      tool.Env
-	Limits   Limits
+	// Screen judges results before the model sees them; nil: none.
+	Screen *injection.Screen
+	Sink   Sink
+	Env    tool.Env
+	Limits Limits
 
 	// Request is the template of every request: model, level, keys, tools,
 	// timeouts. Its Items are ignored.

@@ -84,7 +84,7 @@ func (r *run) observedCall(ctx context.Context, o origin, c provider.Call) (tool
 	if verdict.Metadata != nil {
 		res.Metadata["bash_protection"] = verdict.Metadata
 	}
-	return res, r.settle(ctx, o, tc, res, fatal)
+	return r.settle(ctx, o, tc, res, fatal)
 }
 
 // dispatch runs the tool. Metadata of the result is not nil. An error ends the
@@ -109,11 +109,14 @@ func (r *run) dispatch(ctx context.Context, o origin, c tool.Call) (res tool.Res
 	return res, fatal
 }
 
-// settle does what follows a tool: the record, the hooks, the end of the
-// activity. A call that was cut off is recorded first.
-func (r *run) settle(ctx context.Context, o origin, c tool.Call, res tool.Result, fatal error) error {
-	err := r.store(o, c.ID, res)
+// settle does what follows a tool: the record, the judgement of what it gave,
+// the hooks, the end of the activity. A call that was cut off is recorded first.
+// The result is what the caller may see of it.
+func (r *run) settle(ctx context.Context, o origin, c tool.Call, res tool.Result, fatal error) (tool.Result, error) {
+	due := r.due(c.Name)
+	err := r.store(o, c.ID, res, due)
 	ok := res.Success && err == nil
+	shown := res
 	switch {
 	case err != nil:
 	case fatal != nil:
@@ -121,12 +124,14 @@ func (r *run) settle(ctx context.Context, o origin, c tool.Call, res tool.Result
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	default:
-		err = r.hooksAfter(ctx, o, c, res)
+		if shown, err = r.screen(ctx, o, c, res, due); err == nil {
+			err = r.hooksAfter(ctx, o, c, res)
+		}
 	}
 	if e := r.finishActivity(r.rec.ctx, o.path, ok); err == nil {
 		err = e
 	}
-	return err
+	return shown, err
 }
 
 // announce stores the call, durably, and starts its activity.
@@ -213,7 +218,7 @@ func (r *run) brokenCall(ctx context.Context, o origin, c provider.Call) (tool.R
 
 // conclude stores the result and ends the activity of a call that reached no tool.
 func (r *run) conclude(ctx context.Context, o origin, id string, res tool.Result) error {
-	err := r.store(o, id, res)
+	err := r.store(o, id, res, judgement{})
 	if e := r.finishActivity(r.rec.ctx, o.path, res.Success && err == nil); err == nil {
 		err = e
 	}
@@ -223,8 +228,8 @@ func (r *run) conclude(ctx context.Context, o origin, id string, res tool.Result
 // store writes the result. The record shares its sync with the next durable
 // one (decision 17), but a result that is not in the file ends the run: the
 // model must not go on from what the session does not know.
-func (r *run) store(o origin, id string, res tool.Result) error {
-	payload := o.stamp(map[string]any{"call_id": id, "result": resultPayload(res)})
+func (r *run) store(o origin, id string, res tool.Result, due judgement) error {
+	payload := o.stamp(map[string]any{"call_id": id, "result": resultPayload(res, due)})
 	if dispatched(res) {
 		payload["changed_paths"] = orEmpty(res.Changed)
 		payload["execution_effects"] = effects(res.Changed)
@@ -260,12 +265,12 @@ func dispatched(res tool.Result) bool {
 	return true
 }
 
-func resultPayload(res tool.Result) map[string]any {
+func resultPayload(res tool.Result, due judgement) map[string]any {
 	meta := make(map[string]any, len(res.Metadata)+1)
 	for k, v := range res.Metadata {
 		meta[k] = v
 	}
-	meta["prompt_injection_protection"] = map[string]any{"action": "not_assessed", "enforced": false, "result_id": nil}
+	meta["prompt_injection_protection"] = due.stamp()
 	return map[string]any{"tool_name": res.ToolName, "success": res.Success, "content": res.Content, "metadata": meta}
 }
 

@@ -44,7 +44,7 @@ func (r *run) hooksBefore(ctx context.Context, o origin, c tool.Call) (res tool.
 	if out.Stop.Policy == config.PolicyBlock {
 		return res, true, r.conclude(ctx, o, c.ID, res)
 	}
-	payload := o.stamp(map[string]any{"call_id": c.ID, "result": resultPayload(res)})
+	payload := o.stamp(map[string]any{"call_id": c.ID, "result": resultPayload(res, judgement{})})
 	_ = o.recorder.write(session.Ordered, session.Event{Kind: session.KindToolDisplayResult, Payload: payload})
 	_ = r.finishActivity(r.rec.ctx, o.path, false)
 	return res, true, stopped(out.Stop)
@@ -99,7 +99,7 @@ func (r *run) hooksMessage(ctx context.Context, sub hook.Subject) error {
 		err = stopped(out.Stop)
 	}
 	for _, text := range out.Contexts {
-		r.pending = append(r.pending, injection{text: text})
+		r.pending = append(r.pending, addition{text: text})
 	}
 	r.deliver()
 	return err
@@ -109,9 +109,9 @@ func stopped(f *hook.Failure) error {
 	return fmt.Errorf("%w: %q (%s)", ErrHook, f.Label, f.Category)
 }
 
-// injection is a message to the model that belongs behind a result. One that
+// addition is a message to the model that belongs behind a result. One that
 // comes out of a script has the fields of its first record.
-type injection struct {
+type addition struct {
 	text   string
 	fields map[string]any
 }
@@ -119,7 +119,7 @@ type injection struct {
 // inject keeps a context for the model until the result stands in the
 // conversation. One of a script is recorded at once.
 func (r *run) inject(o origin, text string) error {
-	in := injection{text: text}
+	in := addition{text: text}
 	if o.batch != nil {
 		var err error
 		if in, err = o.batch.context(o, text); err != nil {

@@ -46,7 +46,7 @@ func (r *run) nudge(c provider.Call, res tool.Result) {
 	n.same[name]++
 	if n.calls >= nudgeCalls || n.same[name] >= nudgeSame || n.bytes >= nudgeBytes {
 		n.over = true
-		r.pending = append(r.pending, injection{text: nudgeText})
+		r.pending = append(r.pending, addition{text: nudgeText})
 	}
 }
 

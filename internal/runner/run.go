@@ -32,7 +32,7 @@ type run struct {
 	openPaths  []Path        // started and not finished, in order
 	nesting    chan struct{} // holds a token while nested work emits
 	brokenRow  int
-	pending    []injection // contexts that follow the result of the call that runs
+	pending    []addition // contexts that follow the result of the call that runs
 	nudging    nudging
 	repeats    repeats
 	continued  bool // one automatic continuation per run (runner.md 15.1)

@@ -120,14 +120,14 @@ func (b *batch) history() script.History {
 
 // context records a context that came up inside the script. The model gets it
 // behind the result of the whole script.
-func (b *batch) context(o origin, text string) (injection, error) {
+func (b *batch) context(o origin, text string) (addition, error) {
 	fields := o.stamp(map[string]any{"code_mode_context_id": fmt.Sprintf("%s:context:%d", o.parent, b.contexts)})
 	b.contexts++
 	payload := map[string]any{"role": "user", "content": text}
 	for k, v := range fields {
 		payload[k] = v
 	}
-	return injection{text: text, fields: fields}, o.write(session.Ordered, session.KindCodeModeContext, payload)
+	return addition{text: text, fields: fields}, o.write(session.Ordered, session.KindCodeModeContext, payload)
 }
 
 func (b *batch) warn(text string) {

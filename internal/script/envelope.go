@@ -68,7 +68,7 @@ func (t *tally) add(sequence int, name string, res tool.Result, err error) {
 		x.RecoverableFailures++
 	}
 	if len(x.Actions) < maxActions {
-		x.Actions = append(x.Actions, Action{Sequence: sequence, Success: res.Success && err == nil, Tool: redact.Cut(redact.Display(name), maxPathBytes)})
+		x.Actions = append(x.Actions, Action{Sequence: sequence, Success: res.Success && err == nil, Tool: shownTool(name)})
 	} else {
 		x.ActionsOmitted++
 	}

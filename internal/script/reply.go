@@ -21,6 +21,9 @@ type toolError struct {
 
 // replyOf turns a result into what a script can work with (tools.md 3.2).
 func replyOf(name string, res tool.Result) reply {
+	if res.Metadata[Protected] == true {
+		return reply{Error: &toolError{"protected_content", res.Content}}
+	}
 	if v, ok := structured(name, res); ok || res.Success {
 		if !ok {
 			v = map[string]any{"text": res.Content}
@@ -36,6 +39,20 @@ func replyOf(name string, res tool.Result) reply {
 		code = "unavailable_tool"
 	}
 	return reply{Error: &toolError{code, res.Content}}
+}
+
+// Encoded is the text that a script gets of a result: the encoded form of a
+// structured one.
+func Encoded(name string, res tool.Result) string {
+	v, ok := structured(tool.Canonical(name), res)
+	if !ok {
+		return res.Content
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return res.Content
+	}
+	return string(raw)
 }
 
 // structured is the form of results that have one.
