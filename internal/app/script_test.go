@@ -19,6 +19,10 @@ import (
 const asProgram = "MAGI_CODE_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(asStubborn) != "" {
+		beStubborn()
+		return
+	}
 	if os.Getenv(asProgram) != "" {
 		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
@@ -32,6 +36,7 @@ func TestMain(m *testing.M) {
 //	model release NAME        open a gate
 //	model requests N          exactly N requests came
 //	model saw N TEXT          request N (from 0) holds TEXT
+//	model lacks N TEXT        it does not
 //	agent start
 //	agent send ID METHOD [PARAMS]
 //	agent expect FRAME...     the next frame; deltas are passed over
@@ -90,10 +95,10 @@ func (s *theatre) model(args []string) {
 		if got := len(s.provider.seen()); strconv.Itoa(got) != args[1] {
 			s.ts.Fatalf("%d requests came", got)
 		}
-	case "saw":
+	case "saw", "lacks":
 		n, err := strconv.Atoi(args[1])
 		s.ts.Check(err)
-		if seen := s.provider.seen(); n >= len(seen) || !strings.Contains(seen[n], args[2]) {
+		if seen := s.provider.seen(); n >= len(seen) || strings.Contains(seen[n], args[2]) != (args[0] == "saw") {
 			s.ts.Fatalf("request %d of %d: %s", n, len(seen), strings.Join(seen, "\n"))
 		}
 	default:

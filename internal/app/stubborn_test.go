@@ -1,0 +1,115 @@
+package app
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// asStubborn makes the test binary an MCP server that ignores the end of its
+// input and every signal that can be ignored, or (value "kin") a child of one.
+// Its value is a folder, into which both put a file named by their process id.
+const asStubborn = "MAGI_CODE_TEST_AS_STUBBORN"
+
+// stubbornLife bounds what a test that failed leaves behind.
+const stubbornLife = time.Minute
+
+func beStubborn() {
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
+	dir := os.Getenv(asStubborn)
+	_ = os.WriteFile(filepath.Join(dir, strconv.Itoa(os.Getpid())), nil, 0o600)
+	if len(os.Args) < 2 {
+		kin := exec.Command(os.Args[0], "kin")
+		kin.Stdout, kin.Stderr = os.Stdout, os.Stderr // holds the pipes open
+		_ = kin.Start()
+		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+			answer(in.Bytes())
+		}
+	}
+	time.Sleep(stubbornLife)
+}
+
+func answer(line []byte) {
+	var m struct {
+		ID     json.RawMessage
+		Method string
+	}
+	_ = json.Unmarshal(line, &m)
+	switch m.Method {
+	case "initialize":
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}`+"\n", m.ID)
+	case "tools/list":
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[]}}`+"\n", m.ID)
+	}
+}
+
+// stubbornServers writes definitions of n of them, approved, and returns the
+// folder in which they and their children tell their process ids.
+func stubbornServers(t *testing.T, home string, n int) (pids string) {
+	t.Helper()
+	pids = t.TempDir()
+	servers, approvals := map[string]any{}, map[string]bool{}
+	for i := range n {
+		name := fmt.Sprintf("s%d", i)
+		servers[name] = map[string]any{"command": os.Args[0], "env": map[string]string{asStubborn: pids}}
+		approvals[name] = true
+	}
+	source, err := filepath.EvalSymlinks(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, v := range map[string]any{
+		".mcp.json": map[string]any{"mcpServers": servers},
+		"settings.json": map[string]any{
+			"agent":        map[string]any{"model": map[string]any{"provider": "free", "model": "m"}},
+			"providers":    map[string]any{"custom": map[string]any{"free": map[string]any{"label": "f", "base_url": "http://127.0.0.1:1"}}},
+			"capabilities": map[string]any{"mcp_approvals": map[string]any{filepath.Join(source, ".mcp.json"): approvals}},
+		},
+	} {
+		data, err := json.Marshal(v)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(home, file), data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pids
+}
+
+// survivors are the processes of a folder of process ids that live.
+func survivors(t *testing.T, dir string) (all int, alive []int) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if running(pid) {
+			alive = append(alive, pid)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	return len(entries), alive
+}
+
+// running: a zombie that nobody has waited for runs no more.
+func running(pid int) bool {
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
+		return !strings.Contains(string(stat), ") Z ")
+	}
+	return syscall.Kill(pid, 0) == nil
+}
