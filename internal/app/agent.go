@@ -73,7 +73,7 @@ func (a *agent) assemble(snap *startup.Snapshot) *agentRuntime {
 	r.ledger = ledger.New(ledger.Options{FS: a.fs, Leases: a.leases, Root: snap.Paths.CanonicalRoot})
 	r.models = newModels(a, snap)
 	r.providers = newFactory(a, snap, r.models)
-	r.tools = newToolset(a, snap)
+	r.tools = newToolset(a, snap, r.providers)
 	r.judge = a.newJudgement(snap)
 	r.system = r.systemOf(r.tools.whole.inner != nil, true, snap.Agent)
 	r.attach = attach.New(attach.Options{

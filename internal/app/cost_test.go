@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -46,11 +47,11 @@ func (m *timed) load(lines ...string) {
 }
 
 // serveOn serves one connection on a file system, into which the settings are
-// written; dir is the workspace.
-func serveOn(t *testing.T, fsys vfs.FS, dir string, m *timed) *inProcess {
+// written; dir is the workspace, more are further members of the settings.
+func serveOn(t *testing.T, fsys vfs.FS, dir string, m *timed, more ...string) *inProcess {
 	t.Helper()
 	seed := filepath.Join(t.TempDir(), "seed")
-	if err := m.settings(seed, ""); err != nil {
+	if err := m.settings(seed, strings.Join(more, "")); err != nil {
 		t.Fatal(err)
 	}
 	settings, err := os.ReadFile(filepath.Join(seed, "settings.json"))

@@ -76,7 +76,7 @@ func TestLedgerFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := string(text)
-	if n := strings.Count(got, "cannot take it back: input/output error."); n != 1  {
+	if n := strings.Count(got, "cannot take it back: input/output error."); n != 1 {
 		t.Errorf("told %d times:\n%s", n, got)
 	}
 }

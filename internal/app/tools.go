@@ -17,12 +17,14 @@ import (
 	"magicode/internal/tool/hashedit"
 	"magicode/internal/tool/listfiles"
 	"magicode/internal/tool/read"
+	"magicode/internal/tool/viewimage"
 	"magicode/internal/tool/write"
 )
 
 // toolset is the tools of one snapshot.
 type toolset struct {
 	agent     *agent
+	providers provider.Factory
 	snap      *startup.Snapshot
 	cwd       string
 	files     tool.Files
@@ -39,8 +41,8 @@ type offer struct {
 	inner       *tool.Registry  // what scripts may call; nil without Code Mode
 }
 
-func newToolset(a *agent, snap *startup.Snapshot) *toolset {
-	t := &toolset{agent: a, snap: snap, cwd: a.cwd, files: tool.Files{FS: a.fs, Locks: tool.LeaseLocks{Manager: a.leases}}, snapshots: new(tool.Snapshots)}
+func newToolset(a *agent, snap *startup.Snapshot, providers provider.Factory) *toolset {
+	t := &toolset{agent: a, providers: providers, snap: snap, cwd: a.cwd, files: tool.Files{FS: a.fs, Locks: tool.LeaseLocks{Manager: a.leases}}, snapshots: new(tool.Snapshots)}
 	t.tools = t.build(t.rights())
 	t.whole = t.forRights(t.rights(), subagent.New(subagent.Options{}))
 	return t
@@ -52,6 +54,7 @@ func (t *toolset) build(c attach.Ceiling) []tool.Tool {
 	fs := t.agent.fs
 	return t.agent.watch(append([]tool.Tool{
 		read.New(t.files, t.snapshots, &skillReader{fs: fs, skills: t.snap.Skills}, c.ReadAbsolutePaths),
+		t.images(c.ViewImageAbsolutePaths),
 		bash.New(tool.ShellPolicy{AbsolutePaths: c.BashAbsolutePaths, ShellExpansion: c.BashShellExpansion}),
 		hashedit.New(t.files, t.snapshots, c.HashlineAbsolutePaths),
 		write.New(t.files, c.WriteAbsolutePaths),
@@ -60,6 +63,16 @@ func (t *toolset) build(c attach.Ceiling) []tool.Tool {
 		listfiles.New(fs, c.ListFilesAbsolutePaths),
 		control.New(t.snap.Settings.Capabilities.Tools.Compact),
 	}, serverTools(t.snap.Servers)...))
+}
+
+// images makes the tool that has a model look at a file.
+func (t *toolset) images(absolute bool) tool.Tool {
+	s := t.snap.Settings.Capabilities.Tools
+	opt := viewimage.Options{Files: t.files, Absolute: absolute, MaxBytes: s.MaxImageBytes, Providers: t.providers}
+	if m := s.VisionModel; m != nil {
+		opt.Model = &provider.Selection{Provider: m.Provider, Model: m.Model, Level: provider.LevelDefault}
+	}
+	return viewimage.New(opt)
 }
 
 func (t *toolset) env() tool.Env { return tool.Env{Cwd: t.cwd, CanonicalCwd: t.cwd} }

@@ -5,6 +5,7 @@ package provider
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -17,6 +18,7 @@ const (
 	PurposeCompaction Purpose = "compaction"
 	PurposeTitle      Purpose = "title"
 	PurposeWeb        Purpose = "web"
+	PurposeImage      Purpose = "image"
 )
 
 // Level is a thinking level as settings spell it.
@@ -60,7 +62,14 @@ type Item struct {
 	Arguments string          // ItemCall: the JSON text as the provider sent it
 	Success   bool            // ItemResult
 	Raw       json.RawMessage // ItemResponse
+	Image     *Image          // of a user's message; nil: none
 	Cache     *Cache          // optional; see Cache
+}
+
+// Image is a picture that goes with a user's text.
+type Image struct {
+	MediaType string // image/png, image/jpeg, image/gif or image/webp
+	Data      []byte
 }
 
 // ToolDef is one function that the model may call.
@@ -86,6 +95,10 @@ type Request struct {
 	RequestSequence int
 	// Compacted: the conversation begins with a summary of an earlier part.
 	Compacted bool
+	// Whole asks for one answer in place of a stream, within the bounds of
+	// tools.md 1.15 and without further attempts. A service that only streams
+	// streams all the same.
+	Whole bool
 }
 
 // Usage is a token count; a nil field is unknown.
@@ -164,6 +177,14 @@ type Provider interface {
 	// error of emit, or the context's cause.
 	Stream(ctx context.Context, req Request, emit func(Event) error) error
 }
+
+// Errors of Factory.Make, beside those of a login.
+var (
+	ErrUnsupported = errors.New("unsupported provider")
+	ErrNotReady    = errors.New("provider not ready")
+	// ErrNoImages: the provider cannot be sent an image.
+	ErrNoImages = errors.New("provider takes no images")
+)
 
 // Factory makes providers. It is part of the startup snapshot and safe for
 // concurrent use.

@@ -33,10 +33,25 @@ type Files struct {
 	Locks Locks
 }
 
+// ReadBytes returns the content of a regular file of at most limit bytes. The
+// path is that of Read.
+func (f Files) ReadBytes(canonical string, limit int64) ([]byte, error) {
+	data, _, err := f.read(canonical, limit)
+	return data, err
+}
+
 // Read returns the UTF-8 text of a regular file of at most limit bytes. The
 // path is canonical: a link in any component that was put there since is
 // refused, as is a FIFO or a device, without waiting for it.
 func (f Files) Read(canonical string, limit int64) ([]byte, vfs.Info, error) {
+	data, info, err := f.read(canonical, limit)
+	if err == nil && !utf8.Valid(data) {
+		return nil, info, fmt.Errorf("%w: %s", ErrNotUTF8, canonical)
+	}
+	return data, info, err
+}
+
+func (f Files) read(canonical string, limit int64) ([]byte, vfs.Info, error) {
 	a, err := openAnchor(f.FS, filepath.Dir(canonical))
 	if err != nil {
 		return nil, vfs.Info{}, pathError(canonical, err)
@@ -50,8 +65,6 @@ func (f Files) Read(canonical string, limit int64) ([]byte, vfs.Info, error) {
 		return nil, info, fmt.Errorf("%w: %s", ErrNotRegular, canonical)
 	case err != nil:
 		return nil, info, pathError(canonical, err)
-	case !utf8.Valid(data):
-		return nil, info, fmt.Errorf("%w: %s", ErrNotUTF8, canonical)
 	}
 	return data, info, nil
 }

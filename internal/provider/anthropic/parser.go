@@ -34,6 +34,7 @@ func (p *Parser) Tier() string { return "" }
 // event is what one event holds, and what its delta holds.
 type event struct {
 	typ, index, block, message, usage jsonscan.Value
+	content                           jsonscan.Value // of an answer in one piece
 	kind, text, partial, thinking     jsonscan.Value // of the delta; kind is its type
 	signature, data, stop             jsonscan.Value
 	hasDelta                          bool
@@ -57,6 +58,8 @@ func (e *event) note(k, m jsonscan.Value) {
 		e.message = m
 	case `"usage"`:
 		e.usage = m
+	case `"content"`:
+		e.content = m
 	}
 }
 
@@ -110,10 +113,28 @@ func (p *Parser) Event(data []byte) error {
 		p.noteUsage(e.usage)
 	case "message_stop":
 		return p.end()
+	case "message":
+		return p.whole(&e)
 	case "error":
 		return reported(v, data)
 	}
 	return nil
+}
+
+// whole takes an answer that came in one piece, as Request.Whole asks for it.
+// Calls are not expected in one, and never dropped in silence.
+func (p *Parser) whole(e *event) error {
+	for block := range e.content.Elements() {
+		switch typ := block.Get("type"); {
+		case typ.Is("text"):
+			p.sink.Text(block.Get("text"))
+		case typ.Is("thinking"), typ.Is("redacted_thinking"):
+		default:
+			return exchange.EndedEarly("provider answered with a call in place of a stream")
+		}
+	}
+	p.noteUsage(e.usage)
+	return p.end()
 }
 
 // end is the terminal event.

@@ -55,6 +55,7 @@ func (p *Provider) Stream(ctx context.Context, req provider.Request, emit func(p
 		Header:    p.header,
 		NewParser: NewParser,
 		Semantic:  req.SemanticTimeout,
+		Whole:     req.Whole,
 		API:       "messages",
 		Model:     req.Model,
 		Hide:      []string{p.config.Key},

@@ -45,7 +45,7 @@ func Body(req *provider.Request, o Options) *body.Body {
 		b.Str("effort", effort)
 		b.Close("}")
 	}
-	b.Member("stream", "true")
+	b.Member("stream", strconv.FormatBool(!req.Whole))
 	system(&b, parts)
 	switch {
 	case adapts:
@@ -140,6 +140,10 @@ func Encode(p *transcript.Part) []byte {
 		}
 		return jsonscan.AppendString(nil, p.Text)
 	case transcript.User, transcript.Assistant:
+		if p.Image != nil { // two blocks, the image first: its API reads best that way
+			out := transcript.AppendImage(nil, `{"source":{"data":"`, p.Image, `","media_type":"`+p.Image.MediaType+`","type":"base64"},"type":"image"},{"text":`)
+			return append(jsonscan.AppendString(out, p.Text), `,"type":"text"}`...)
+		}
 		if strings.TrimSpace(p.Text) == "" {
 			return nil // the API refuses blank text blocks
 		}

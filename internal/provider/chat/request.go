@@ -36,8 +36,10 @@ func Body(req *provider.Request, o Options) *body.Body {
 	if o.ServiceTier != "" {
 		b.Str("service_tier", o.ServiceTier)
 	}
-	b.Member("stream", "true")
-	b.Member("stream_options", `{"include_usage":true}`)
+	b.Member("stream", strconv.FormatBool(!req.Whole))
+	if !req.Whole {
+		b.Member("stream_options", `{"include_usage":true}`)
+	}
 	if o.AnthropicLike && budget > 0 {
 		b.Member("thinking", `{"budget_tokens":`+strconv.Itoa(budget)+`,"type":"enabled"}`)
 	}
@@ -115,6 +117,10 @@ func encode(p *transcript.Part) []byte {
 	case transcript.System:
 		return append(content(`{"content":`, p.Text), `,"role":"system"}`...)
 	case transcript.User:
+		if p.Image != nil {
+			out := append(content(`{"content":[{"text":`, p.Text), `,"type":"text"},`...)
+			return transcript.AppendImage(out, `{"image_url":{"url":"data:`+p.Image.MediaType+`;base64,`, p.Image, `"},"type":"image_url"}],"role":"user"}`)
+		}
 		return append(content(`{"content":`, p.Text), `,"role":"user"}`...)
 	case transcript.Assistant:
 		return content("", p.Text)

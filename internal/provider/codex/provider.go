@@ -140,6 +140,7 @@ func (p *Provider) Tier() string { return p.config.ServiceTier }
 // event is renewed once, and the attempts go on counting.
 func (p *Provider) Stream(ctx context.Context, req provider.Request, emit func(provider.Event) error) error {
 	req.Model = modelName(req.Model)
+	req.Whole = false // the service refuses what is no stream
 	call := p.call(&req)
 	err := p.engine.Do(ctx, call, emit)
 	attempts, expired := sessionExpired(err)

@@ -18,6 +18,7 @@ type attempt struct {
 	call   *Call
 	number int
 	sink   Sink
+	idle   *time.Timer // Call.Whole: ends the attempt when nothing comes
 
 	model     string
 	tier      string
@@ -52,6 +53,10 @@ func (a *attempt) run(parent context.Context) (*failure, error) {
 }
 
 func (a *attempt) exchange(ctx context.Context, cancel context.CancelCauseFunc) (*failure, error) {
+	if a.call.Whole {
+		a.idle = time.AfterFunc(wholeIdle, func() { cancel(errWholeIdle) })
+		defer a.idle.Stop()
+	}
 	resp, fail := a.send(ctx)
 	if fail != nil {
 		return fail, nil
@@ -75,6 +80,9 @@ func (a *attempt) exchange(ctx context.Context, cancel context.CancelCauseFunc) 
 	phase(ctx, "stream")
 	body := &counted{Reader: resp.Body}
 	defer func() { telemetry.Current(ctx).Int(telemetry.KeyResponseBytes, body.n) }()
+	if a.call.Whole {
+		return a.stream(ctx, cancel, &wholeBody{r: body, idle: a.idle, left: maxWholeBytes})
+	}
 	return a.stream(ctx, cancel, body)
 }
 

@@ -65,6 +65,8 @@ type Call struct {
 	API string
 	// Hide are the values of credentials that are sent: they never show in an error.
 	Hide []string
+	// Whole: the answer is one body and comes at the first attempt, or not.
+	Whole bool
 	// Before is how many attempts were already made for this generation.
 	Before int
 }
@@ -108,7 +110,7 @@ func (e *Engine) Do(ctx context.Context, c Call, emit func(provider.Event) error
 			return prefixed(wrapProgress(fail.err, a.sink.tools), n)
 		}
 		wait, again := e.wait(fail, n)
-		if !again {
+		if !again || c.Whole {
 			return prefixed(fail.final(), n)
 		}
 		if err := e.pause(ctx, fail, n, wait); err != nil {

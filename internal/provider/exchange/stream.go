@@ -90,6 +90,9 @@ func (a *attempt) read(ctx context.Context, cancel context.CancelCauseFunc, r io
 	if semantic <= 0 {
 		semantic = DefaultSemanticTimeout
 	}
+	if a.call.Whole {
+		semantic = wholeTotal // nothing of it has a meaning before its end
+	}
 	watch := newWatchdog(cancel, semantic)
 	defer watch.disarm()
 	buf := a.engine.buffer()

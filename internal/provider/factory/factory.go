@@ -2,7 +2,6 @@ package factory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,9 +17,9 @@ import (
 
 var (
 	// ErrUnsupported: there is no provider of this name.
-	ErrUnsupported = errors.New("unsupported provider")
+	ErrUnsupported = provider.ErrUnsupported
 	// ErrNotReady: the provider's credential is missing.
-	ErrNotReady = errors.New("provider not ready")
+	ErrNotReady = provider.ErrNotReady
 )
 
 // Custom is one entry of providers.custom, with its key (providers.md 19).
@@ -127,6 +126,9 @@ func (f *Factory) inner(ctx context.Context, sel provider.Selection, purpose pro
 	case "anthropic":
 		return f.anthropic(ctx, purpose)
 	case "claude-subscription":
+		if purpose == provider.PurposeImage {
+			return nil, provider.ErrNoImages // its program takes text only
+		}
 		if c.Claude != nil {
 			return c.Claude(ctx, sel, purpose)
 		}
@@ -205,6 +207,8 @@ func (s *shaped) Stream(ctx context.Context, req provider.Request, emit func(pro
 	switch s.purpose {
 	case provider.PurposeCompaction:
 		req.PromptCacheKey, req.Tools = "", nil
+	case provider.PurposeImage:
+		req.PromptCacheKey, req.ConversationID, req.Tools = "", "", nil
 	case provider.PurposeTitle:
 		req.PromptCacheKey, req.ConversationID, req.Tools = "", "", nil
 		if s.id == codex.ID {

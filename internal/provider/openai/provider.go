@@ -72,6 +72,7 @@ func (p *Provider) Stream(ctx context.Context, req provider.Request, emit func(p
 		URL:      p.url,
 		Header:   func() http.Header { return p.header(req.ConversationID) },
 		Semantic: req.SemanticTimeout,
+		Whole:    req.Whole,
 		Model:    req.Model,
 		Hide:     []string{p.config.Key},
 	}

@@ -49,7 +49,7 @@ func Body(req *provider.Request, o Options) *body.Body {
 		b.Str("service_tier", o.ServiceTier)
 	}
 	b.Member("store", "false")
-	b.Member("stream", "true")
+	b.Member("stream", strconv.FormatBool(!req.Whole))
 	if o.Verbosity != "" {
 		b.Key("text")
 		b.Open("{")
@@ -119,6 +119,10 @@ func encode(p *transcript.Part) []byte {
 	case transcript.System:
 		return jsonscan.AppendString(nil, p.Text)
 	case transcript.User:
+		if p.Image != nil {
+			out := jsonscan.AppendString([]byte(`{"content":[{"text":`), text)
+			return transcript.AppendImage(out, `,"type":"input_text"},{"image_url":"data:`+p.Image.MediaType+`;base64,`, p.Image, `","type":"input_image"}],"role":"user"}`)
+		}
 		return lit(jsonscan.AppendString([]byte(`{"content":`), text), `,"role":"user"}`)
 	case transcript.Assistant:
 		return lit(jsonscan.AppendString([]byte(`{"content":`), text), `,"role":"assistant","type":"message"}`)

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"encoding/base64"
+	"slices"
 	"strings"
 
 	"magicode/internal/jsonscan"
@@ -13,7 +15,7 @@ type Kind uint8
 
 const (
 	System    Kind = iota // Text
-	User                  // Text
+	User                  // Text, Image
 	Assistant             // Text
 	Call                  // CallID, Name, Arguments
 	Result                // CallID, Text, Success
@@ -32,9 +34,17 @@ type Part struct {
 	Arguments string // one JSON value, always
 	Success   bool
 	Raw       jsonscan.Value
+	Image     *provider.Image
 
 	// JSON is what the wire's encoder made of the part; nil leaves it out.
 	JSON []byte
+}
+
+// AppendImage appends an image's bytes as base64, behind lead and before tail.
+func AppendImage(dst []byte, lead string, i *provider.Image, tail string) []byte {
+	dst = slices.Grow(dst, len(lead)+base64.StdEncoding.EncodedLen(len(i.Data))+len(tail))
+	dst = base64.StdEncoding.AppendEncode(append(dst, lead...), i.Data)
+	return append(dst, tail...)
 }
 
 // Encoder gives a part its form on one wire.
@@ -110,7 +120,7 @@ func Arrange(parts []*Part) []*Part {
 func expand(it *provider.Item) []*Part {
 	switch it.Kind {
 	case provider.ItemMessage:
-		return []*Part{{Kind: roleKind(it.Role), Text: it.Text}}
+		return []*Part{{Kind: roleKind(it.Role), Text: it.Text, Image: it.Image}}
 	case provider.ItemNote:
 		return []*Part{{Kind: User, Text: it.Text}}
 	case provider.ItemCall:
