@@ -15,6 +15,7 @@ import (
 	"magicode/pkg/client"
 	"magicode/pkg/localagent"
 	"magicode/telemetry"
+	"magicode/telemetry/otlp/otlptest"
 )
 
 func explained(t *testing.T, dir string) string {
@@ -97,18 +98,19 @@ func (s *stubborn) Close(ctx context.Context) error {
 	return nil
 }
 
-// TestDetached: a teardown that does not end costs 2,000 ms and not more, and
-// the capture names it.
-func TestDetached(t *testing.T) {
-	state := filepath.Join(t.TempDir(), "state")
+// detached plays a child whose teardown does not end, and returns its state
+// folder. The exit is held to its bound.
+func detached(t *testing.T, environ ...string) (state string) {
+	t.Helper()
+	state = filepath.Join(t.TempDir(), "state")
 	if err := os.Mkdir(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	tel := telemetry.New([]string{"MC_TELEMETRY=file"}, time.Now())
+	tel := telemetry.New(environ, time.Now())
 	s := &stubborn{tel: tel, release: make(chan struct{}), start: func() {
 		tel.Start(nil, telemetry.Identity{InstanceID: "6f1c5f0e-1", StateDir: state, Version: "1"})
 	}}
-	defer close(s.release)
+	t.Cleanup(func() { close(s.release) })
 	here, there := net.Pipe()
 	c := client.New(here, here, nil)
 	ended := make(chan server.Exit, 1)
@@ -127,6 +129,14 @@ func TestDetached(t *testing.T) {
 	if took := time.Since(began); !exit.Detached || took < localagent.CleanupWait || took > localagent.CleanupWait+300*time.Millisecond {
 		t.Errorf("detached %v after %v", exit.Detached, took)
 	}
+	return state
+}
+
+// TestDetached: a teardown that does not end costs 2,000 ms and not more, and
+// the capture names it.
+func TestDetached(t *testing.T) {
+	t.Parallel()
+	state := detached(t, "MC_TELEMETRY=file")
 	var got string
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if got = explained(t, filepath.Join(state, "telemetry")); !strings.Contains(got, "no exit") {
@@ -139,4 +149,26 @@ func TestDetached(t *testing.T) {
 		}
 	}
 	t.Log("\n" + got)
+}
+
+// TestDetachedExports: the same with an endpoint that hangs; one that answers
+// learns of it while the child still waits.
+func TestDetachedExports(t *testing.T) {
+	hanging, _ := otlptest.Hanging(t)
+	collector := otlptest.HTTP(t)
+	for name, url := range map[string]string{"hanging": hanging, "answering": collector.URL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			detached(t, "MC_TELEMETRY=otlp", "MC_TELEMETRY_OTLP_ENDPOINT="+url)
+			if name == "hanging" {
+				return
+			}
+			for _, s := range collector.Spans() {
+				if s.Name == "magi.cleanup.snapshot" {
+					return
+				}
+			}
+			t.Error("the endpoint does not know what the cleanup waits for")
+		})
+	}
 }

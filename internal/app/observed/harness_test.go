@@ -44,10 +44,11 @@ const (
 	canaryKey      = "CANARYKEYqx8"
 	canaryHome     = "CANARYHOMEqx9"
 	canaryEnv      = "CANARYENVqx10"
+	canaryHeader   = "CANARYHEADERqx11"
 )
 
 func canaries() []string {
-	return []string{canaryPrompt, canaryReply, canaryArgument, canaryResult, canaryFile, canaryModel, canaryProvider, canaryKey, canaryHome, canaryEnv}
+	return []string{canaryPrompt, canaryReply, canaryArgument, canaryResult, canaryFile, canaryModel, canaryProvider, canaryKey, canaryHome, canaryEnv, canaryHeader}
 }
 
 // world is a home, a workspace and a scripted model.
@@ -55,6 +56,9 @@ type world struct {
 	home, work string
 	settings   map[string]any
 	model      *httptest.Server
+	gate       chan struct{} // not nil: lets one more piece of text through
+	// during is called while a conversation is under way, after the session was made.
+	during func(c *child)
 }
 
 func newWorld(t *testing.T) *world {
@@ -67,7 +71,13 @@ func newWorld(t *testing.T) *world {
 		}
 	}
 	write(t, filepath.Join(w.work, canaryFile+".txt"), canaryResult+"\n")
-	w.model = httptest.NewServer(http.HandlerFunc(complete))
+	w.model = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if w.gate != nil {
+			w.completeGated(rw, r)
+			return
+		}
+		complete(rw, r)
+	}))
 	t.Cleanup(w.model.Close)
 	w.settings = map[string]any{
 		"schema_version": 2,
@@ -210,6 +220,9 @@ func (w *world) converse(t *testing.T, env ...string) talk {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if w.during != nil {
+		w.during(c)
+	}
 	run, err := c.StartTurn(ctx, session.SessionID, canaryPrompt)
 	if err != nil {
 		t.Fatal(err)
@@ -221,6 +234,9 @@ func (w *world) converse(t *testing.T, env ...string) talk {
 		}
 		if err := run.Apply(ev); err != nil {
 			t.Fatal(err)
+		}
+		if w.gate != nil && ev.Name == localagent.EventMessageDelta {
+			w.gate <- struct{}{}
 		}
 		if ev.Name == localagent.EventApprovalRequested {
 			if err := c.AnswerApproval(ctx, run.SessionID, run.ID, ev.ApprovalID, true); err != nil {
