@@ -173,7 +173,8 @@ func (c *cli) dispatch(command string, stdin, stdout, stderr *os.File) int {
 	verb, rest, _ := strings.Cut(command, " ")
 	switch verb {
 	case "trace":
-		return runTrace(c.Trace, stdout, stderr)
+		what, _, _ := strings.Cut(rest, " ")
+		return runTrace(c.Trace, what, stdout, stderr)
 	case "demo":
 		return runDemo(c.Demo, stdout, stderr)
 	case "ask":

@@ -2,31 +2,113 @@ package app
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
 	"magicode/internal/config"
 	"magicode/internal/tracecmd"
 	"magicode/internal/vfs"
+	telemetryconfig "magicode/telemetry/config"
+	"magicode/telemetry/reader"
 )
 
 // traceCmd explains what telemetry has recorded.
 type traceCmd struct {
-	Capture string   `arg:"" optional:"" help:"A capture, any file of one, or a folder. Default: the newest in the home's telemetry folder."`
-	JSON    bool     `name:"json" help:"Print the analysis as one JSON object."`
-	FailOn  []string `placeholder:"CODE" help:"End with status 3 when one of these fires: ${failwords}."`
+	Explain traceExplainCmd `cmd:"" default:"withargs" help:"Explain a capture; the word explain may be left out."`
+	List    struct{}        `cmd:"" help:"List the captures of this home, one line each."`
+	Diff    traceDiffCmd    `cmd:"" help:"Hold two captures against each other: both cleanups, and the medians of all phases. Status 3 when B is slower by more than --over."`
+	Check   struct {
+		Capture string `arg:"" help:"A capture, any file of one, or a folder."`
+	} `cmd:"" help:"Hold every key and value of a capture against what this program writes. Status 1 when something is foreign."`
+	Pack struct {
+		Capture string `arg:"" help:"A capture, any file of one, or a folder."`
+		Output  string `short:"o" required:"" placeholder:"FILE.zip" help:"The archive, which must not exist."`
+	} `cmd:"" help:"Check a capture and put its files into an archive, to be sent."`
+	CheckConfig struct{} `cmd:"" name:"check-config" help:"Check the telemetry settings and variables; opens nothing. Status 1 when something is wrong."`
 }
 
-func runTrace(c traceCmd, stdout, stderr io.Writer) int {
-	o := tracecmd.Options{Capture: c.Capture, JSON: c.JSON, FailOn: c.FailOn}
-	if o.Capture == "" {
-		paths, _, err := config.ResolveRoot(config.Env{FS: vfs.OS(), Lookup: os.LookupEnv, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: passwordHome})
-		if err != nil {
-			fmt.Fprintf(stderr, "magi-code trace: %v\n", err)
+type traceExplainCmd struct {
+	Capture string   `arg:"" optional:"" help:"A capture, any file of one, or a folder. Default: the newest in the home's telemetry folder."`
+	JSON    bool     `name:"json" help:"Print the analysis as one JSON object."`
+	HTML    string   `name:"html" placeholder:"FILE" help:"Write one page that needs nothing else; FILE must not exist."`
+	FailOn  []string `placeholder:"CODE" help:"End with status 3 when one of these fires: ${failwords}."`
+	Run     int64    `help:"Show this run only, with all of its parts." placeholder:"N"`
+	traceLook
+}
+
+type traceDiffCmd struct {
+	A    string   `arg:"" help:"The capture to compare with."`
+	B    string   `arg:"" help:"The capture that is judged."`
+	Over *float64 `placeholder:"PCT" help:"End with status 3 when the median of a phase of B is longer than that of A by more than this many percent, and by 5 ms."`
+	JSON bool     `name:"json" help:"Print the comparison as one JSON object."`
+	traceLook
+}
+
+type traceLook struct {
+	All   bool   `help:"Shorten no list."`
+	Width int    `help:"Width in characters." default:"100"`
+	Color string `enum:"auto,always,never" default:"auto" help:"auto, always or never. auto: on a terminal, without NO_COLOR."`
+}
+
+func (l traceLook) look(stdout *os.File) reader.Look {
+	color := l.Color == "always" || l.Color == "auto" && os.Getenv("NO_COLOR") == "" && isTerminal(stdout)
+	return reader.Look{Width: l.Width, All: l.All, Color: color}
+}
+
+func runTrace(c traceCmd, what string, stdout, stderr *os.File) int {
+	switch what {
+	case "diff":
+		return tracecmd.Diff(tracecmd.DiffOptions{A: c.Diff.A, B: c.Diff.B, Over: c.Diff.Over, JSON: c.Diff.JSON, Look: c.Diff.look(stdout)}, stdout, stderr)
+	case "check":
+		return tracecmd.Check(c.Check.Capture, "", stdout, stderr)
+	case "pack":
+		return tracecmd.Pack(c.Pack.Capture, "", c.Pack.Output, stdout, stderr)
+	case "check-config":
+		h := traceSettings()
+		return tracecmd.CheckConfig(h.telemetry, h.err, stdout, stderr)
+	}
+	o := tracecmd.Options{Capture: c.Explain.Capture, JSON: c.Explain.JSON, HTML: c.Explain.HTML, FailOn: c.Explain.FailOn, Look: c.Explain.look(stdout)}
+	o.Look.Run = c.Explain.Run
+	if what == "list" || o.Capture == "" {
+		h := traceSettings()
+		if h.root != nil {
+			fmt.Fprintf(stderr, "magi-code trace: %v\n", h.root)
 			return exitError
 		}
-		o.Dir = filepath.Join(paths.State(), "telemetry")
+		o.Dir = h.dir
+	}
+	if what == "list" {
+		return tracecmd.List(o.Dir, stdout, stderr)
 	}
 	return tracecmd.Run(o, stdout, stderr)
+}
+
+// traceHome is what the home says of telemetry.
+type traceHome struct {
+	dir       string // where captures are
+	telemetry telemetryconfig.Config
+	root, err error // why there is no home, and what is wrong with its settings
+}
+
+// traceSettings reads the settings as a start does, and starts nothing.
+func traceSettings() (h traceHome) {
+	env := config.Env{FS: vfs.OS(), Lookup: os.LookupEnv, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: passwordHome}
+	paths, _, err := config.ResolveRoot(env)
+	if err != nil {
+		h.root, h.err = err, err
+		return h
+	}
+	h.dir = filepath.Join(paths.State(), "telemetry")
+	var raw []byte
+	project := false
+	if cwd, err := workingDir(env.FS); err == nil {
+		env.CWD = cwd
+		l, err := config.Look(env)
+		raw, project, h.err = l.Telemetry, l.ProjectTelemetry, err
+	}
+	h.telemetry = telemetryconfig.Load(os.Environ(), raw, project)
+	if h.telemetry.File.Dir != "" {
+		h.dir = h.telemetry.File.Dir
+	}
+	return h
 }

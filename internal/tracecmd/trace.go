@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"magicode/internal/vfs"
 	"magicode/telemetry/reader"
 )
 
@@ -29,43 +27,63 @@ type Options struct {
 	Capture string
 	Dir     string // where captures are by default
 	JSON    bool
+	HTML    string // a file for the page; it must not exist
+	Look    reader.Look
 	// FailOn are verdict codes, or "stuck", "dropped"; one that fires makes the status 3.
 	FailOn []string
 }
 
-var errNone = errors.New("no capture")
+// command is one call of the command.
+type command struct {
+	fs             vfs.FS // for what it writes
+	stdout, stderr io.Writer
+}
+
+func newCommand(stdout, stderr io.Writer) *command {
+	return &command{fs: vfs.OS(), stdout: stdout, stderr: stderr}
+}
+
+func (c *command) fail(err error) int {
+	fmt.Fprintf(c.stderr, "magi-code trace: %s\n", reader.Escape(err.Error()))
+	return exitError
+}
+
+func (c *command) json(v any) int {
+	enc := json.NewEncoder(c.stdout)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return c.fail(err)
+	}
+	return exitOK
+}
 
 // Run explains a capture and returns the exit status.
 func Run(o Options, stdout, stderr io.Writer) int {
-	fail := func(err error) int {
-		fmt.Fprintf(stderr, "magi-code trace: %v\n", err)
-		return exitError
-	}
+	c := newCommand(stdout, stderr)
 	for _, f := range o.FailOn {
 		if len(codes(f)) == 0 {
 			fmt.Fprintf(stderr, "magi-code trace: unknown --fail-on %q; the words are: %s\n", f, strings.Join(FailWords(), ", "))
 			return exitUsage
 		}
 	}
-	stem, files, err := find(o)
+	a, err := analyse(o.Capture, o.Dir)
 	if err != nil {
-		return fail(err)
+		return c.fail(err)
 	}
-	c := new(reader.Capture)
-	for _, path := range files {
-		if err := readFile(c, path); err != nil {
-			return fail(err)
+	if o.HTML != "" {
+		if err := c.create(o.HTML, func(w io.Writer) error { reader.HTML(w, a); return nil }); err != nil {
+			return c.fail(err)
 		}
 	}
-	a := reader.Analyse(c)
-	if o.JSON {
-		enc := json.NewEncoder(stdout)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(a); err != nil {
-			return fail(err)
+	switch {
+	case o.JSON:
+		if code := c.json(a); code != exitOK {
+			return code
 		}
-	} else {
-		reader.Print(stdout, stem, a)
+	case o.HTML == "":
+		reader.Print(stdout, a, o.Look)
+	default:
+		fmt.Fprintf(stdout, "%s is written\n", reader.Escape(o.HTML))
 	}
 	return status(o, a)
 }
@@ -83,7 +101,7 @@ func status(o Options, a *reader.Analysis) int {
 
 // FailWords are the words that --fail-on takes: the verdicts, and short forms of two.
 func FailWords() []string {
-	return []string{"stuck", "stuck-cleanup", "vanished", "output-failed", "slow-cleanup", "near-miss", "slow-startup",
+	return []string{"stuck", "stuck-cleanup", "vanished", "output-failed", "slow-cleanup", "near-miss", "queue-pressure", "slow-startup",
 		"slow-provider", "slow-disk", "slow-history", "dropped", "telemetry-loss"}
 }
 
@@ -100,78 +118,87 @@ func codes(word string) []string {
 	return nil
 }
 
-func readFile(c *reader.Capture, path string) error {
-	f, err := os.Open(path)
+// analyse reads and explains one capture.
+func analyse(name, dir string) (*reader.Analysis, error) {
+	f, err := find(name, dir)
+	if err != nil {
+		return nil, err
+	}
+	c, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	return reader.Analyse(f.stem, c), nil
+}
+
+// DiffOptions are those of a comparison.
+type DiffOptions struct {
+	A, B string   // captures, as Options.Capture
+	Over *float64 // percent; nil: nothing is judged
+	JSON bool
+	Look reader.Look
+}
+
+// Diff holds two captures against each other. The status is 3 when a phase of B
+// is slower by more than Over.
+func Diff(o DiffOptions, stdout, stderr io.Writer) int {
+	c := newCommand(stdout, stderr)
+	if o.Over != nil && !(*o.Over >= 0) {
+		fmt.Fprintln(stderr, "magi-code trace diff: --over takes a percentage of 0 or more")
+		return exitUsage
+	}
+	a, err := analyse(o.A, "")
+	if err != nil {
+		return c.fail(err)
+	}
+	b, err := analyse(o.B, "")
+	if err != nil {
+		return c.fail(err)
+	}
+	d := reader.Compare(a, b, o.Over)
+	if o.JSON {
+		if code := c.json(d); code != exitOK {
+			return code
+		}
+	} else {
+		reader.PrintDiff(stdout, d, o.Look)
+	}
+	if len(d.Slower) > 0 {
+		return exitFailOn
+	}
+	return exitOK
+}
+
+// create makes a private file that was not there. What cannot be written whole
+// is taken away.
+func (c *command) create(path string, write func(io.Writer) error) error {
+	path, err := absolute(path)
 	if err != nil {
 		return err
 	}
-	err = c.Read(f)
-	return errors.Join(err, f.Close())
-}
-
-// find returns the stem of the capture and its files, oldest segment first.
-func find(o Options) (stem string, files []string, err error) {
-	path := o.Capture
-	if path == "" {
-		path = o.Dir
-	}
-	info, err := os.Stat(path)
-	if o.Capture == "" && errors.Is(err, fs.ErrNotExist) {
-		return "", nil, noneIn(path)
-	}
-	if err == nil && info.IsDir() {
-		if path, err = newest(path); err != nil {
-			return "", nil, err
-		}
-	}
-	dir, name := filepath.Split(path)
-	stem, _, _ = strings.Cut(name, ".")
-	entries, err := os.ReadDir(filepath.Clean(dir + "."))
+	f, err := c.fs.Open(path, vfs.Write|vfs.Create|vfs.Exclusive|vfs.NoFollow, 0o600)
 	if err != nil {
-		return "", nil, err
+		return err
 	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), stem+".") && strings.HasSuffix(e.Name(), ".jsonl") && e.Type().IsRegular() {
-			files = append(files, filepath.Join(dir, e.Name()))
-		}
+	w := &sticky{w: f}
+	err = write(w)
+	if err = errors.Join(err, w.err, f.Close()); err != nil {
+		return errors.Join(err, c.fs.Remove(path))
 	}
-	if len(files) == 0 {
-		return "", nil, fmt.Errorf("%w: %s", errNone, path)
-	}
-	slices.SortFunc(files, func(a, b string) int {
-		return strings.Compare(order(a), order(b))
-	})
-	return stem, files, nil
+	return nil
 }
 
-// order sorts the segments of a signal: x.jsonl, x.1.jsonl, … x.10.jsonl.
-func order(path string) string {
-	parts := strings.Split(strings.TrimSuffix(filepath.Base(path), ".jsonl"), ".")
-	for i := range parts {
-		parts[i] = fmt.Sprintf("%8s", parts[i])
-	}
-	return strings.Join(parts, ".")
+// sticky keeps the first error, for writers that have no place for it.
+type sticky struct {
+	w   io.Writer
+	err error
 }
 
-// newest is the newest capture of a folder: stems begin with their time.
-func newest(dir string) (string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return "", err
+func (s *sticky) Write(b []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
 	}
-	best := ""
-	for _, e := range entries {
-		stem, _, _ := strings.Cut(e.Name(), ".")
-		if strings.HasPrefix(stem, "mc-") && strings.HasSuffix(e.Name(), ".jsonl") && stem > best {
-			best = stem
-		}
-	}
-	if best == "" {
-		return "", noneIn(dir)
-	}
-	return filepath.Join(dir, best), nil
-}
-
-func noneIn(dir string) error {
-	return fmt.Errorf("%w in %s; start the host with MC_TELEMETRY=file", errNone, dir)
+	n, err := s.w.Write(b)
+	s.err = err
+	return n, err
 }

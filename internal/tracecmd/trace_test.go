@@ -26,6 +26,7 @@ func record(t *testing.T, play func(ctx context.Context, tel telemetry.Tel, chil
 	tel.Start(nil, telemetry.Identity{InstanceID: "6f1c5f0e-1", StateDir: state, Version: "1"})
 	rctx, request := tel.Begin(ctx, telemetry.SpanRequest)
 	request.Str(telemetry.KeyMethod, telemetry.WordOf("turn.start"))
+	request.Name(telemetry.KeyRequestHash, telemetry.WireID("1"))
 	rctx, run := tel.Begin(rctx, telemetry.SpanRun)
 	request.End()
 	_, call := tel.Begin(rctx, telemetry.SpanExecuteTool)
@@ -34,6 +35,7 @@ func record(t *testing.T, play func(ctx context.Context, tel telemetry.Tel, chil
 	run.Str(telemetry.KeyRunOutcome, telemetry.WordOf("completed"))
 	run.End()
 	play(ctx, tel, child)
+	settled(t, state)
 	return filepath.Join(state, "telemetry")
 }
 
@@ -65,7 +67,9 @@ func TestStuckCleanup(t *testing.T) {
 		ctx, _ = tel.Begin(ctx, telemetry.SpanCleanup)
 		tel.CleanupBegin()
 		_, closing := tel.Begin(ctx, telemetry.SpanCleanupMCPClose)
-		closing.Str(telemetry.KeyMCPServer, telemetry.WordOf("mcp"))
+		closing.Str(telemetry.KeyMCPServer, telemetry.WordOf("mcp-2"))
+		closing.Str(telemetry.KeyTransport, telemetry.WordOf("pipe"))
+		closing.Str(telemetry.KeyMCPStep, telemetry.WordOf("stdout_join"))
 		tel.Snapshot()
 		tel.Detach()
 		child.End()
@@ -77,7 +81,7 @@ func TestStuckCleanup(t *testing.T) {
 		text, status = explain(t, Options{Capture: dir, FailOn: []string{"stuck"}})
 	}
 	first, _, _ := strings.Cut(text[strings.Index(text, "●"):], "\n")
-	if !strings.HasPrefix(first, "● stuck-cleanup   closing an MCP server (mcp) did not finish") || !strings.Contains(text, "DETACHED") || status != 3 {
+	if !strings.HasPrefix(first, "● stuck-cleanup   closing MCP server mcp-2 (stdio) did not finish") || !strings.Contains(text, "last step  stdout_join") || !strings.Contains(text, "DETACHED") || status != 3 {
 		t.Errorf("status %d\n%s", status, text)
 	}
 	js, _ := explain(t, Options{Capture: dir, JSON: true})

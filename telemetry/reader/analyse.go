@@ -1,28 +1,40 @@
 package reader
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"magicode/telemetry"
 )
 
 // Analysis is what a capture says. It is also the form of --json.
 type Analysis struct {
 	Version    int          `json:"version"`
-	Program    string       `json:"program"`
-	Torn       int          `json:"torn_lines"`
+	Capture    Source       `json:"capture"`
 	Duration   float64      `json:"duration_ms"`
 	Exit       *Exit        `json:"exit"`
 	Verdicts   []Verdict    `json:"verdicts"`
 	Cleanup    []Step       `json:"cleanup"`
 	Runs       []Run        `json:"runs"`
+	Queues     Queues       `json:"queues"`
 	Unfinished []Unfinished `json:"unfinished"`
 	Requests   []Request    `json:"requests"`
+	Phases     []Phase      `json:"phases"`
 	Goroutines string       `json:"goroutines,omitempty"`
+
+	began, last time.Time
+	lanes       []lane // the child's own spans, for the timeline
+}
+
+// Source is which child the capture is of, and how whole it is.
+type Source struct {
+	Name     string           `json:"name"`
+	Program  string           `json:"program"`
+	Platform string           `json:"platform"`
+	Runtime  string           `json:"runtime"`
+	Bytes    map[string]int64 `json:"bytes"` // by signal
+	Torn     int              `json:"torn_lines"`
+	Dropped  int64            `json:"dropped"`
+	Rotated  bool             `json:"rotated"` // segments between the first and the newest are gone
 }
 
 // Exit is how the child ended; nil when the capture does not say.
@@ -32,40 +44,26 @@ type Exit struct {
 	Detached bool   `json:"detached"`
 }
 
-// Verdict is one finding, with what it rests on.
+// Verdict is one finding, with what it rests on and what to try.
 type Verdict struct {
 	Code     string   `json:"code"`
 	Severe   bool     `json:"severe"`
 	Text     string   `json:"text"`
 	Evidence []string `json:"evidence,omitempty"`
-}
-
-// Step is one part of the cleanup. Open steps end where the capture does.
-type Step struct {
-	Name  string  `json:"name"`
-	From  float64 `json:"from_ms"` // since the cleanup began
-	Took  float64 `json:"took_ms"`
-	Open  bool    `json:"open"`
-	start time.Time
-}
-
-// Run is one turn.
-type Run struct {
-	Seq         int64    `json:"seq"`
-	Outcome     string   `json:"outcome"` // "" when it never ended
-	Persistence string   `json:"persistence"`
-	Took        float64  `json:"took_ms"`
-	Parts       []string `json:"parts"`
+	Try      string   `json:"try,omitempty"`
 }
 
 // Unfinished is a span without an end of its own.
 type Unfinished struct {
-	Name  string  `json:"name"`
-	Age   float64 `json:"age_ms"` // at least
-	Depth int     `json:"depth"`  // unfinished spans above it
-	Phase string  `json:"phase,omitempty"`
-	id    string
-	above string
+	Name   string  `json:"name"`
+	Age    float64 `json:"age_ms"` // at least
+	Depth  int     `json:"depth"`  // unfinished spans above it
+	Phase  string  `json:"phase,omitempty"`
+	Server string  `json:"server,omitempty"` // an MCP server
+	id     string
+	above  string
+	start  time.Time
+	what   string
 }
 
 // Request is one method's answers.
@@ -78,129 +76,60 @@ type Request struct {
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// Analyse explains a capture.
-func Analyse(c *Capture) *Analysis {
-	a := &Analysis{Version: 1, Torn: c.Torn, Program: strings.TrimSpace(c.Resource["service.name"] + " " + c.Resource["service.version"])}
+// Analyse explains a capture. name is what it is called.
+func Analyse(name string, c *Capture) *Analysis {
+	a := &Analysis{Version: 1, last: c.Last}
+	a.source(name, c)
 	a.exit(c)
 	a.open(c)
-	first := c.Last
+	a.began = c.Last
 	for i := range c.Spans {
-		if s := &c.Spans[i]; s.Start.Before(first) {
-			first = s.Start
-		}
+		a.began = earlier(a.began, c.Spans[i].Start)
 	}
-	for _, r := range c.Records {
-		if !r.Time.IsZero() && r.Time.Before(first) {
-			first = r.Time
-		}
+	for i := range c.Records {
+		r := &c.Records[i]
+		a.began = earlier(a.began, r.Time)
 		if r.Name == "magi.goroutines" {
 			a.Goroutines = r.Body
 		}
 	}
-	a.Duration = millis(c.Last.Sub(first))
+	a.Duration = millis(c.Last.Sub(a.began))
 	a.cleanup(c)
 	a.runs(c)
+	a.queues(c)
 	a.requests(c)
+	a.Phases = phases(c, a.Unfinished)
+	a.lane(c)
 	a.judge(c)
 	return a
 }
 
+func earlier(a, b time.Time) time.Time {
+	if !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func (a *Analysis) source(name string, c *Capture) {
+	r := c.Resource
+	a.Capture = Source{Name: name, Program: strings.TrimSpace(r["service.name"] + " " + r["service.version"]), Runtime: r["process.runtime.version"],
+		Platform: strings.Trim(r["os.type"]+"/"+r["host.arch"], "/"), Bytes: c.Signals, Torn: c.Torn, Rotated: c.Rotated}
+	for i := range c.Records {
+		if n, ok := c.Records[i].Attributes["magi.telemetry.dropped"].(int64); ok {
+			a.Capture.Dropped = max(a.Capture.Dropped, n)
+		}
+	}
+	a.Capture.Dropped = max(a.Capture.Dropped, int64(c.Total("magi.telemetry.dropped")))
+}
+
 func (a *Analysis) exit(c *Capture) {
-	for _, r := range c.Records {
-		if r.Name == "magi.exit" {
+	for i := range c.Records {
+		if r := &c.Records[i]; r.Name == "magi.exit" {
 			code, _ := r.Attributes["process.exit.code"].(int64)
 			a.Exit = &Exit{Code: code, Reason: text(r.Attributes, "magi.exit.reason"), Detached: text(r.Attributes, "magi.detached") == "true"}
 		}
 	}
-}
-
-// open finds the spans that began and did not end: those with a start record
-// alone, and those that the exit cut off.
-func (a *Analysis) open(c *Capture) {
-	ended := map[string]bool{}
-	for i := range c.Spans {
-		s := &c.Spans[i]
-		ended[s.ID] = true
-		if s.cut() {
-			a.Unfinished = append(a.Unfinished, Unfinished{Name: s.Name, Age: millis(s.End.Sub(s.Start)), Phase: phase(s.Attributes), id: s.ID, above: s.Parent})
-		}
-	}
-	for _, r := range c.Records {
-		if r.Name != "magi.span.start" || ended[r.SpanID] {
-			continue
-		}
-		ended[r.SpanID] = true
-		a.Unfinished = append(a.Unfinished, Unfinished{Name: text(r.Attributes, "magi.span.name"), Age: millis(c.Last.Sub(r.Time)),
-			Phase: phase(r.Attributes), id: r.SpanID, above: text(r.Attributes, "magi.span.parent")})
-	}
-	above := map[string]string{}
-	for _, u := range a.Unfinished {
-		above[u.id] = u.above
-	}
-	for i := range a.Unfinished {
-		u := &a.Unfinished[i]
-		for id := u.above; u.Depth < len(above); u.Depth++ {
-			next, ok := above[id]
-			if !ok {
-				break
-			}
-			id = next
-		}
-	}
-	slices.SortStableFunc(a.Unfinished, func(x, y Unfinished) int { return cmp.Or(cmp.Compare(y.Depth, x.Depth), cmp.Compare(y.Age, x.Age)) })
-}
-
-// phase is how far a span had come, if it says.
-func phase(attributes map[string]any) string {
-	for _, key := range []string{"magi.mcp.step", "magi.mcp.phase", "magi.attempt.phase", "magi.worker", "magi.mcp.server", telemetry.KeyTool.String()} {
-		if s := text(attributes, key); s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
-func (a *Analysis) cleanup(c *Capture) {
-	var began time.Time
-	for i := range c.Spans {
-		s := &c.Spans[i]
-		if strings.HasPrefix(s.Name, "magi.cleanup") && s.Name != "magi.cleanup.snapshot" {
-			a.Cleanup = append(a.Cleanup, Step{Name: s.Name, start: s.Start, Took: millis(s.End.Sub(s.Start)), Open: s.cut()})
-		}
-	}
-	for _, r := range c.Records {
-		name := text(r.Attributes, "magi.span.name")
-		if r.Name == "magi.span.start" && strings.HasPrefix(name, "magi.cleanup") && !slices.ContainsFunc(c.Spans, func(s Span) bool { return s.ID == r.SpanID }) {
-			a.Cleanup = append(a.Cleanup, Step{Name: name, start: r.Time, Took: millis(c.Last.Sub(r.Time)), Open: true})
-		}
-	}
-	slices.SortStableFunc(a.Cleanup, func(x, y Step) int { return cmp.Or(x.start.Compare(y.start), len(x.Name)-len(y.Name)) })
-	for i := range a.Cleanup {
-		if i == 0 {
-			began = a.Cleanup[0].start
-		}
-		a.Cleanup[i].From = millis(a.Cleanup[i].start.Sub(began))
-	}
-}
-
-const runSpan = "invoke_agent magi-code"
-
-func (a *Analysis) runs(c *Capture) {
-	for i := range c.Spans {
-		s := &c.Spans[i]
-		if s.Name != runSpan {
-			continue
-		}
-		seq, _ := s.Attributes["magi.run.seq"].(int64)
-		run := Run{Seq: seq, Outcome: text(s.Attributes, "magi.run.outcome"), Persistence: text(s.Attributes, "magi.run.persistence"), Took: millis(s.End.Sub(s.Start))}
-		for k := range c.Spans {
-			if p := &c.Spans[k]; p.Parent == s.ID && (strings.HasPrefix(p.Name, "chat") || strings.HasPrefix(p.Name, "execute_tool")) {
-				run.Parts = append(run.Parts, fmt.Sprintf("%s %.0f ms", p.Name, millis(p.End.Sub(p.Start))))
-			}
-		}
-		a.Runs = append(a.Runs, run)
-	}
-	slices.SortFunc(a.Runs, func(x, y Run) int { return cmp.Compare(x.Seq, y.Seq) })
 }
 
 func (a *Analysis) requests(c *Capture) {
@@ -224,4 +153,49 @@ func (a *Analysis) requests(c *Capture) {
 			r.Failed++
 		}
 	}
+}
+
+// lane is one bar of the child's timeline.
+type lane struct {
+	name        string
+	start, end  time.Time
+	open, error bool
+}
+
+// maxLanes bounds the timeline.
+const maxLanes = 200
+
+// lane collects the spans right below the child, and the stages of its start.
+func (a *Analysis) lane(c *Capture) {
+	child := ""
+	for i := range c.Spans {
+		if c.Spans[i].Name == "magi.child" {
+			child = c.Spans[i].ID
+		}
+	}
+	for i := range c.Spans {
+		s := &c.Spans[i]
+		if s.Name == "magi.child" || s.Parent != child && !strings.HasPrefix(s.Name, "magi.startup") && s.Name != "magi.mcp.connect" && s.Name != runSpan {
+			continue
+		}
+		a.lanes = append(a.lanes, lane{label(s.Name, s.Attributes), s.Start, s.End, s.cut(), s.Error})
+	}
+	for _, u := range a.Unfinished {
+		if u.Name != "magi.child" {
+			a.lanes = append(a.lanes, lane{describe(u), u.start, u.start.Add(time.Duration(u.Age * float64(time.Millisecond))), true, false})
+		}
+	}
+	slices.SortStableFunc(a.lanes, func(x, y lane) int { return x.start.Compare(y.start) })
+	a.lanes = a.lanes[:min(len(a.lanes), maxLanes)]
+}
+
+// label is a span's name with what tells it from its like.
+func label(name string, attributes map[string]any) string {
+	if server := text(attributes, "magi.mcp.server"); server != "" {
+		name += " " + server
+	}
+	if worker := text(attributes, "magi.worker"); worker != "" {
+		name += " " + worker
+	}
+	return name
 }

@@ -24,7 +24,10 @@ type Capture struct {
 	Resource map[string]string
 	Spans    []Span // ended ones
 	Records  []Record
-	Torn     int // lines that are no JSON object
+	Points   []Point          // of the metrics, in the order of the files
+	Signals  map[string]int64 // bytes of the files, by what they hold: traces, logs, metrics
+	Rotated  bool             // there are segments missing between the first and the others
+	Torn     int              // lines that are no JSON object
 	Bytes    int64
 	Last     time.Time // the last time that anything tells
 }
@@ -35,6 +38,14 @@ type Span struct {
 	Start, End              time.Time
 	Error                   bool
 	Attributes              map[string]any
+	Events                  []Event
+	Links                   []string // ids of spans
+}
+
+// Event is something that happened inside a span.
+type Event struct {
+	Name string
+	Time time.Time
 }
 
 // Record is one record of the log.
@@ -58,14 +69,18 @@ func text(attributes map[string]any, key string) string {
 
 func (s *Span) cut() bool { return text(s.Attributes, "magi.span.cut") == "true" }
 
-// Read adds the lines of one file. A line that is no JSON is counted and
-// skipped; unknown keys and records are fine.
-func (c *Capture) Read(r io.Reader) error {
+// Read adds the lines of one file of a signal: traces, logs or metrics. A line
+// that is no JSON is counted and skipped; unknown keys and records are fine.
+func (c *Capture) Read(r io.Reader, signal string) error {
+	if c.Signals == nil {
+		c.Signals = map[string]int64{}
+	}
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for {
 		line, err := readLine(lines)
 		c.Bytes += int64(len(line))
-		if c.Bytes > maxBytes || len(c.Spans)+len(c.Records) > maxRecords {
+		c.Signals[signal] += int64(len(line)) + 1
+		if c.Bytes > maxBytes || len(c.Spans)+len(c.Records)+len(c.Points) > maxRecords {
 			return ErrTooLarge
 		}
 		if len(line) > 0 && !c.line(line) {
@@ -106,6 +121,30 @@ type wireValue struct {
 	IntValue    *json.RawMessage
 	BoolValue   *bool
 	DoubleValue *float64
+	ArrayValue  *struct{ Values []wireValue }
+}
+
+// value is a text, a number, a yes or no, or a list of them; nil for nothing.
+func (v *wireValue) value() any {
+	switch {
+	case v.StringValue != nil:
+		return *v.StringValue
+	case v.BoolValue != nil:
+		return *v.BoolValue
+	case v.DoubleValue != nil:
+		return *v.DoubleValue
+	case v.IntValue != nil:
+		return integer(*v.IntValue)
+	case v.ArrayValue != nil:
+		var list []any
+		for i := range v.ArrayValue.Values {
+			if v.ArrayValue.Values[i].ArrayValue == nil { // none of ours lies in another
+				list = append(list, v.ArrayValue.Values[i].value())
+			}
+		}
+		return list
+	}
+	return nil
 }
 
 type wireAttributes []struct {
@@ -116,15 +155,8 @@ type wireAttributes []struct {
 func (w wireAttributes) values() map[string]any {
 	out := make(map[string]any, len(w))
 	for _, a := range w {
-		switch v := a.Value; {
-		case v.StringValue != nil:
-			out[a.Key] = *v.StringValue
-		case v.BoolValue != nil:
-			out[a.Key] = *v.BoolValue
-		case v.DoubleValue != nil:
-			out[a.Key] = *v.DoubleValue
-		case v.IntValue != nil:
-			out[a.Key] = integer(*v.IntValue)
+		if v := a.Value.value(); v != nil {
+			out[a.Key] = v
 		}
 	}
 	return out
@@ -159,6 +191,8 @@ type wireLine struct {
 				StartTimeUnixNano, EndTimeUnixNano  string
 				Attributes                          wireAttributes
 				Status                              struct{ Code int }
+				Events                              []struct{ TimeUnixNano, Name string }
+				Links                               []struct{ SpanID string }
 			}
 		}
 	}
@@ -172,7 +206,7 @@ type wireLine struct {
 			}
 		}
 	}
-	ResourceMetrics []json.RawMessage
+	ResourceMetrics []wireMetrics
 }
 
 // line takes one line in. false: it is none.
@@ -185,8 +219,15 @@ func (c *Capture) line(line []byte) bool {
 		c.resource(r.Resource)
 		for _, scope := range r.ScopeSpans {
 			for _, s := range scope.Spans {
-				c.Spans = append(c.Spans, Span{Name: s.Name, ID: s.SpanID, Parent: s.ParentSpanID, Trace: s.TraceID,
-					Start: nanos(s.StartTimeUnixNano), End: nanos(s.EndTimeUnixNano), Error: s.Status.Code == 2, Attributes: s.Attributes.values()})
+				span := Span{Name: s.Name, ID: s.SpanID, Parent: s.ParentSpanID, Trace: s.TraceID,
+					Start: nanos(s.StartTimeUnixNano), End: nanos(s.EndTimeUnixNano), Error: s.Status.Code == 2, Attributes: s.Attributes.values()}
+				for _, e := range s.Events {
+					span.Events = append(span.Events, Event{e.Name, nanos(e.TimeUnixNano)})
+				}
+				for _, l := range s.Links {
+					span.Links = append(span.Links, l.SpanID)
+				}
+				c.Spans = append(c.Spans, span)
 				c.seen(nanos(s.EndTimeUnixNano))
 			}
 		}
@@ -203,6 +244,9 @@ func (c *Capture) line(line []byte) bool {
 				c.seen(rec.Time)
 			}
 		}
+	}
+	for i := range w.ResourceMetrics {
+		c.metrics(&w.ResourceMetrics[i])
 	}
 	return w.ResourceSpans != nil || w.ResourceLogs != nil || w.ResourceMetrics != nil
 }

@@ -4,12 +4,27 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// barWidth is the room for a waterfall.
-const barWidth = 44
+// Look is how an analysis is printed.
+type Look struct {
+	Width int   // of the terminal in characters; 0: 100
+	Run   int64 // show this run only; 0: all
+	All   bool  // no list is shortened
+	Color bool
+}
+
+const (
+	usualWidth = 100
+	leastWidth = 60
+	besideBars = 50 // what stands before and behind a bar
+	maxRuns    = 10
+	maxParts   = 12
+	maxOpen    = 12
+)
 
 // Escape makes text from a file safe for a terminal.
 func Escape(s string) string {
@@ -24,80 +39,191 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// Print writes an analysis for a person.
-func Print(w io.Writer, name string, a *Analysis) {
-	p := func(format string, args ...any) {
-		for i, v := range args {
-			if s, ok := v.(string); ok {
-				args[i] = Escape(s)
-			}
-		}
-		fmt.Fprintf(w, format, args...)
-	}
-	p("%s   %s   torn lines %d\n", name, a.Program, a.Torn)
-	if a.Exit == nil {
-		p("child ≥ %.2f s   no exit\n", a.Duration/1000)
-	} else {
-		p("child %.2f s   exit %d (%s)", a.Duration/1000, a.Exit.Code, a.Exit.Reason)
-		if a.Exit.Detached {
-			p("   DETACHED")
-		}
-		p("\n")
-	}
-	p("\n")
-	for _, v := range a.Verdicts {
-		mark := "○"
-		if v.Severe {
-			mark = "●"
-		}
-		p("%s %-15s %s\n", mark, v.Code, v.Text)
-		for _, e := range v.Evidence {
-			p("                  %s\n", e)
-		}
-	}
-	printCleanup(p, a)
-	for _, r := range a.Runs {
-		p("\nrun %d   %s · %s   %.0f ms\n", r.Seq, r.Outcome, r.Persistence, r.Took)
-		for _, part := range r.Parts {
-			p("  %s\n", part)
-		}
-	}
-	if len(a.Requests) > 0 {
-		p("\nrequests")
-		for _, r := range a.Requests {
-			p("   %s ×%d ≤ %.0f ms", r.Method, r.Count, math.Ceil(r.Slowest))
-		}
-		p("\n")
-	}
-	printUnfinished(p, a)
+// printer writes for a person. Text that it is given is escaped.
+type printer struct {
+	w    io.Writer
+	look Look
+	bars int // room for a waterfall
 }
 
-func printCleanup(p func(string, ...any), a *Analysis) {
-	if len(a.Cleanup) == 0 {
+func newPrinter(w io.Writer, look Look) *printer {
+	if look.Width <= 0 {
+		look.Width = usualWidth
+	}
+	look.Width = max(look.Width, leastWidth)
+	return &printer{w, look, look.Width - besideBars}
+}
+
+func (p *printer) f(format string, args ...any) {
+	for i, v := range args {
+		if s, ok := v.(string); ok {
+			args[i] = Escape(s)
+		}
+	}
+	fmt.Fprintf(p.w, format, args...)
+}
+
+// painted puts a colour around text that is our own.
+func (p *printer) painted(color, text string) string {
+	if !p.look.Color {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+// Print writes an analysis for a person.
+func Print(w io.Writer, a *Analysis, look Look) {
+	p := newPrinter(w, look)
+	p.head(a)
+	p.verdicts(a)
+	p.cleanup(a.Cleanup)
+	p.runs(a)
+	p.rest(a)
+	p.unfinished(a)
+	for _, v := range a.Verdicts {
+		if v.Try != "" {
+			p.f("\ntry       %s\n", v.Try)
+			break
+		}
+	}
+}
+
+func (p *printer) head(a *Analysis) {
+	s := a.Capture
+	p.f("%s   %s   %s  %s\n", s.Name, s.Program, s.Platform, s.Runtime)
+	for _, signal := range []string{"traces", "logs", "metrics"} {
+		p.f("%s %s   ", signal, size(s.Bytes[signal]))
+	}
+	p.f("torn lines %d   dropped %d\n", s.Torn, s.Dropped)
+	if a.Exit == nil {
+		p.f("child ≥ %.2f s   no exit\n", a.Duration/1000)
+	} else {
+		p.f("child %.2f s   exit %d (%s)", a.Duration/1000, a.Exit.Code, a.Exit.Reason)
+		if a.Exit.Detached {
+			p.f("   DETACHED")
+		}
+		p.f("\n")
+	}
+	p.f("\n")
+}
+
+func size(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%.1f KB", float64(n)/1024)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+}
+
+func (p *printer) verdicts(a *Analysis) {
+	for _, v := range a.Verdicts {
+		mark, color := "○", "33"
+		if v.Severe {
+			mark, color = "●", "31"
+		}
+		fmt.Fprint(p.w, p.painted(color, mark))
+		p.f(" %-15s %s\n", v.Code, v.Text)
+		for _, e := range v.Evidence {
+			p.f("                  %s\n", e)
+		}
+	}
+}
+
+// bar is a bar of a waterfall in its place.
+func (p *printer) bar(from, took, end float64, mark string) string {
+	left := int(from / end * float64(p.bars))
+	width := max(int(took/end*float64(p.bars)), 1)
+	left, width = min(max(left, 0), p.bars), min(width, p.bars)
+	return strings.Repeat(" ", left) + strings.Repeat("█", width) + mark
+}
+
+func (p *printer) cleanup(steps []Step) {
+	if len(steps) == 0 {
 		return
 	}
-	end := 1.0
-	for _, s := range a.Cleanup {
-		end = max(end, s.From+s.Took)
-	}
-	p("\ncleanup\n")
-	for _, s := range a.Cleanup {
-		from := int(s.From / end * barWidth)
-		size := max(int(s.Took/end*barWidth), 1)
+	p.f("\ncleanup   wait budget 2000 ms\n")
+	end := scale(steps)
+	for i := range steps {
+		s := &steps[i]
 		mark, sign := "", " "
 		if s.Open {
 			mark, sign = "▶ cut", "≥"
 		}
-		p("  %-26s %s %6.0f ms  %s%s%s\n", strings.TrimPrefix(s.Name, "magi."), sign, s.Took, strings.Repeat(" ", from), strings.Repeat("█", size), mark)
+		title := s.title()
+		if title == "" {
+			title = "all"
+		}
+		p.f("  %-26s %s %6.0f ms  %s\n", title, sign, s.Took, p.bar(s.From, s.Took, end, mark))
 	}
 }
 
-func printUnfinished(p func(string, ...any), a *Analysis) {
+// scale is the length of a waterfall in milliseconds.
+func scale(steps []Step) float64 {
+	end := 1.0
+	for _, s := range steps {
+		end = max(end, s.From+s.Took)
+	}
+	return end
+}
+
+func (p *printer) runs(a *Analysis) {
+	runs := a.Runs
+	if p.look.Run > 0 {
+		runs = slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Seq != p.look.Run })
+	}
+	left := 0
+	if !p.look.All && len(runs) > maxRuns {
+		left = len(runs) - maxRuns
+		runs = runs[left:]
+		p.f("\n%d earlier runs; --all shows them\n", left)
+	}
+	for _, r := range runs {
+		p.f("\nrun %d   %s · %s   %.0f ms\n", r.Seq, r.Outcome, r.Persistence, r.Took)
+		for i, part := range r.Parts {
+			if i == maxParts && !p.look.All && p.look.Run == 0 {
+				p.f("  and %d more\n", len(r.Parts)-i)
+				break
+			}
+			p.f("  %-26s   %6.0f ms  %s  %s\n", part.Name, part.Took, p.bar(part.From, part.Took, max(r.Took, 1), ""), part.Note)
+		}
+	}
+}
+
+func (p *printer) rest(a *Analysis) {
+	q := a.Queues
+	p.f("\nqueues    output peak %.0f/%d   oldest frame %.0f ms   worker events peak %.0f/%d   deltas dropped %.0f of %.0f\n",
+		q.OutputPeak, queueLimit, q.OldestMS, q.WorkerPeak, queueLimit, q.Dropped, q.Deltas)
+	if len(a.Requests) > 0 {
+		p.f("requests")
+		for _, r := range a.Requests {
+			p.f("   %s ×%d ≤ %.0f ms", r.Method, r.Count, math.Ceil(r.Slowest))
+		}
+		if q.Rejected > 0 {
+			p.f("   rejected ×%.0f", q.Rejected)
+		}
+		p.f("\n")
+	}
+	if slow := a.slowest(4); len(slow) > 0 {
+		p.f("slowest ")
+		for i, s := range slow {
+			if i > 0 {
+				p.f(" ·")
+			}
+			p.f(" %s %.0f ms", s.Name, s.Max)
+		}
+		p.f("\n")
+	}
+}
+
+func (p *printer) unfinished(a *Analysis) {
 	if len(a.Unfinished) == 0 {
 		return
 	}
-	p("\nunfinished\n")
-	for _, u := range a.Unfinished {
-		p("  %-40s ≥ %.0f ms\n", describe(u), u.Age)
+	p.f("\nunfinished\n")
+	for i, u := range a.Unfinished {
+		if i == maxOpen && !p.look.All {
+			p.f("  and %d more; --all shows them\n", len(a.Unfinished)-i)
+			break
+		}
+		p.f("  %-40s ≥ %.0f ms\n", describe(u), u.Age)
 	}
 }

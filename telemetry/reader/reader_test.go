@@ -10,14 +10,14 @@ const sampleLog = `{"resourceLogs":[{"resource":{"attributes":[{"key":"service.n
 
 func TestHostileText(t *testing.T) {
 	c := new(Capture)
-	if err := c.Read(strings.NewReader("nonsense\n" + sampleLog + "\n{\"x\":1}\n" + strings.Repeat("x", 3<<20) + "\n" + sampleLog[:100])); err != nil {
+	if err := c.Read(strings.NewReader("nonsense\n"+sampleLog+"\n{\"x\":1}\n"+strings.Repeat("x", 3<<20)+"\n"+sampleLog[:100]), "logs"); err != nil {
 		t.Fatal(err)
 	}
 	if c.Torn != 4 || len(c.Records) != 1 || c.Records[0].Attributes["n"] != int64(7) {
 		t.Errorf("torn %d, records %+v", c.Torn, c.Records)
 	}
 	var out bytes.Buffer
-	Print(&out, "x\x1b]0;title\a", Analyse(c))
+	Print(&out, Analyse("x\x1b]0;title\a", c), Look{})
 	if strings.ContainsAny(out.String(), "\x1b\a") {
 		t.Errorf("a control character is printed: %q", out.String())
 	}
@@ -29,15 +29,15 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"magi.cleanup","spanId":"a","parentSpanId":"a","startTimeUnixNano":"5","endTimeUnixNano":"1","attributes":[{"key":"magi.span.cut","value":{"boolValue":true}}]}]}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := new(Capture)
-		if err := c.Read(bytes.NewReader(data)); err != nil {
+		if err := c.Read(bytes.NewReader(data), "traces"); err != nil {
 			t.Skip()
 		}
-		a := Analyse(c)
+		a := Analyse("x", c)
 		if len(a.Verdicts) == 0 && len(c.Spans)+len(c.Records) > 0 {
 			t.Error("no verdict")
 		}
 		var out bytes.Buffer
-		Print(&out, "x", a)
+		Print(&out, a, Look{All: true})
 		for _, r := range out.String() {
 			if r < ' ' && r != '\n' {
 				t.Fatalf("%q", out.String())

@@ -8,7 +8,7 @@ import (
 	"magicode/telemetry"
 )
 
-// Bounds of the verdicts (telemetry.md 11.3), in milliseconds.
+// Bounds of the verdicts (telemetry.md 11.3), in milliseconds but for the last two.
 const (
 	slowCleanup     = 1000
 	slowStartup     = 1000
@@ -18,23 +18,29 @@ const (
 	slowProjection  = 1000
 	nearMissAnswer  = 55_000
 	nearMissCleanup = 1500
+	pressure        = 24   // of 32 places in a queue
+	lostDeltas      = 0.05 // of all
 )
 
 // judge applies the rules in their order. More than one may hold.
 func (a *Analysis) judge(c *Capture) {
-	a.stuck()
+	a.stuck(c)
 	a.vanished(c)
 	a.output()
-	a.cleanups(c)
+	a.cleanups()
+	a.misses(c)
+	a.crowded()
+	a.startup(c)
 	a.slowness(c)
-	a.loss(c)
+	a.loss()
 	if len(a.Verdicts) == 0 {
 		a.add("healthy", false, "nothing stands out")
 	}
 }
 
-func (a *Analysis) add(code string, severe bool, text string, evidence ...string) {
+func (a *Analysis) add(code string, severe bool, text string, evidence ...string) *Verdict {
 	a.Verdicts = append(a.Verdicts, Verdict{Code: code, Severe: severe, Text: text, Evidence: evidence})
+	return &a.Verdicts[len(a.Verdicts)-1]
 }
 
 // deepest is the unfinished span that the others wait for.
@@ -47,11 +53,11 @@ func (a *Analysis) deepest(under string) (Unfinished, bool) {
 	return Unfinished{}, false
 }
 
-func (a *Analysis) stuck() {
+func (a *Analysis) stuck(c *Capture) {
 	if a.Exit == nil || !a.Exit.Detached {
 		return
 	}
-	u, ok := a.deepest("magi.cleanup.")
+	u, ok := a.deepest(cleanupSpan + ".")
 	if !ok {
 		u, ok = a.deepest("")
 	}
@@ -59,29 +65,42 @@ func (a *Analysis) stuck() {
 		a.add("stuck-cleanup", true, "the cleanup was given up; what was open is not in the capture")
 		return
 	}
-	what := describe(u)
-	evidence := a.blocked()
+	step := u.Phase
+	u.Phase = ""
+	var evidence []string
+	if step != "" {
+		evidence = append(evidence, "last step  "+step)
+	}
+	if held := a.held(c); held != "" {
+		evidence = append(evidence, "still held  "+held)
+	}
+	evidence = append(evidence, a.blocked()...)
 	for _, other := range a.Unfinished {
-		if other.id != u.id && other.Name != "magi.cleanup" {
+		if other.id != u.id && other.Name != cleanupSpan {
 			evidence = append(evidence, fmt.Sprintf("also open: %s, ≥ %.0f ms", describe(other), other.Age))
 		}
 	}
-	a.add("stuck-cleanup", true, fmt.Sprintf("%s did not finish: open ≥ %.0f ms when the budget of 2000 ms ended", what, u.Age), evidence...)
+	v := a.add("stuck-cleanup", true, fmt.Sprintf("%s did not finish: open ≥ %.0f ms when the budget of 2000 ms ended", describe(u), u.Age), evidence...)
+	if u.Server != "" {
+		v.Try = "start the command of " + u.Server + " by hand, close its input, and see why it stays"
+	}
 }
 
-// describe says in words what a span is about.
-func describe(u Unfinished) string {
-	what := map[string]string{
-		"magi.cleanup.mcp.close": "closing an MCP server", "magi.cleanup.mcp.request": "asking the MCP servers to stop",
-		"magi.cleanup.join": "waiting for the worker", "magi.cleanup.lease": "releasing the session", "magi.cleanup.drain": "writing what was queued",
-	}[u.Name]
-	if what == "" {
-		what = u.Name
+// held names the leases that nobody released: the session's, where one was
+// taken and the part of the cleanup that gives it back never ended.
+func (a *Analysis) held(c *Capture) string {
+	taken := false
+	for i := range c.Spans {
+		s := &c.Spans[i]
+		taken = taken || s.Name == "magi.session.lease" && text(s.Attributes, "magi.lease.outcome") == "ok"
+		if s.Name == "magi.cleanup.lease" && !s.cut() {
+			return ""
+		}
 	}
-	if u.Phase != "" {
-		what += " (" + u.Phase + ")"
+	if !taken {
+		return ""
 	}
-	return what
+	return "writer lease, active lease"
 }
 
 // blocked picks the goroutines of ours that wait for something.
@@ -115,18 +134,60 @@ func (a *Analysis) vanished(c *Capture) {
 
 func (a *Analysis) output() {
 	if a.Exit != nil && slices.Contains([]string{"output_deadline", "output_overflow", "output_broken", "closing_deadline"}, a.Exit.Reason) {
-		a.add("output-failed", true, "the child ended because its output could not be written: "+a.Exit.Reason)
+		a.add("output-failed", true, "the child ended because its output could not be written: "+a.Exit.Reason,
+			fmt.Sprintf("the output queue held up to %.0f of %d frames, the oldest %.0f ms", a.Queues.OutputPeak, queueLimit, a.Queues.OldestMS)).
+			Try = "see whether the host reads the child's stdout while it does other things"
 	}
 }
 
-func (a *Analysis) cleanups(c *Capture) {
+// cleanups names what a slow cleanup waited for: the three longest parts.
+func (a *Analysis) cleanups() {
 	detached := a.Exit != nil && a.Exit.Detached
 	for _, s := range a.Cleanup {
-		if s.Name == "magi.cleanup" && !detached && s.Took > slowCleanup {
-			a.add("slow-cleanup", false, fmt.Sprintf("the cleanup took %.0f ms", s.Took), a.longest()...)
-			if s.Took > nearMissCleanup {
-				a.add("near-miss", false, fmt.Sprintf("the cleanup took %.0f of 2000 ms", s.Took))
-			}
+		if s.Name != cleanupSpan || detached || s.Took <= slowCleanup {
+			continue
+		}
+		steps, server := a.longest()
+		what := ""
+		if len(steps) > 0 {
+			what = ", most of them " + steps[0]
+		}
+		v := a.add("slow-cleanup", false, fmt.Sprintf("the cleanup took %.0f of 2000 ms%s", s.Took, what), steps[min(1, len(steps)):]...)
+		if server != "" {
+			v.Try = "start the command of " + server + " by hand, close its input, and see why it stays"
+		}
+	}
+}
+
+// longest are the three longest parts of the cleanup in words, and the MCP
+// server that the first is about.
+func (a *Analysis) longest() (out []string, server string) {
+	steps := slices.DeleteFunc(slices.Clone(a.Cleanup), func(s Step) bool { return s.Name == cleanupSpan })
+	slices.SortStableFunc(steps, func(x, y Step) int { return int(y.Took) - int(x.Took) })
+	for i := range steps[:min(3, len(steps))] {
+		s := &steps[i]
+		u := Unfinished{Name: s.Name, what: s.About}
+		line := fmt.Sprintf("%s: %.0f ms", describe(u), s.Took)
+		if phase, took := s.longest(); phase != "" {
+			line += fmt.Sprintf(", in the step %s %.0f", phase, took)
+		}
+		out = append(out, line)
+		if i == 0 && s.Name == "magi.cleanup.mcp.close" {
+			server, _, _ = strings.Cut(s.About, " ")
+		}
+	}
+	return out, server
+}
+
+// misses are the deadlines that were nearly missed.
+func (a *Analysis) misses(c *Capture) {
+	if n := a.Queues.NearMisses; n > 0 {
+		a.add("near-miss", false, fmt.Sprintf("%.0f frames left less than 500 ms before their deadline", n))
+	}
+	detached := a.Exit != nil && a.Exit.Detached
+	for _, s := range a.Cleanup {
+		if s.Name == cleanupSpan && !detached && s.Took > nearMissCleanup {
+			a.add("near-miss", false, fmt.Sprintf("the cleanup took %.0f of 2000 ms", s.Took))
 		}
 	}
 	for i := range c.Spans {
@@ -136,30 +197,48 @@ func (a *Analysis) cleanups(c *Capture) {
 	}
 }
 
-func (a *Analysis) longest() (out []string) {
-	steps := slices.Clone(a.Cleanup)
-	slices.SortFunc(steps, func(x, y Step) int { return int(y.Took - x.Took) })
-	for _, s := range steps {
-		if s.Name != "magi.cleanup" && len(out) < 3 {
-			out = append(out, fmt.Sprintf("%s %.0f ms", s.Name, s.Took))
-		}
+// crowded: a queue was nearly full, or text did not find room.
+func (a *Analysis) crowded() {
+	q := a.Queues
+	var evidence []string
+	if q.OutputPeak >= pressure {
+		evidence = append(evidence, fmt.Sprintf("the output queue held up to %.0f of %d frames", q.OutputPeak, queueLimit))
 	}
-	return out
+	if q.WorkerPeak >= pressure {
+		evidence = append(evidence, fmt.Sprintf("the run's queue held up to %.0f of %d events", q.WorkerPeak, queueLimit))
+	}
+	if q.Dropped > lostDeltas*q.Deltas {
+		evidence = append(evidence, fmt.Sprintf("%.0f of %.0f deltas were dropped; their text came with the reconciliation", q.Dropped, q.Deltas))
+	}
+	if len(evidence) > 0 {
+		a.add("queue-pressure", false, "the host took output more slowly than it came", evidence...)
+	}
 }
 
-func (a *Analysis) slowness(c *Capture) {
-	var appends, projections, chunks []float64
-	total, worst, worstName := 0.0, 0.0, ""
+func (a *Analysis) startup(c *Capture) {
+	total, worst, what := 0.0, 0.0, ""
 	for i := range c.Spans {
 		s := &c.Spans[i]
 		took := millis(s.End.Sub(s.Start))
 		switch {
 		case s.Name == "magi.startup":
 			total = took
-		case strings.HasPrefix(s.Name, "magi.startup.") || s.Name == "magi.mcp.connect":
-			if took > worst {
-				worst, worstName = took, s.Name
-			}
+		case (strings.HasPrefix(s.Name, "magi.startup.") || s.Name == "magi.mcp.connect") && took > worst:
+			worst, what = took, describe(unfinished(s.Name, "", "", s.Start, s.End, s.Attributes))
+			what, _, _ = strings.Cut(what, ",")
+		}
+	}
+	if total > slowStartup || total > uneasyStartup && worst > 0.6*total {
+		a.add("slow-startup", false, fmt.Sprintf("the start took %.0f ms, %.0f of them in %s", total, worst, what))
+	}
+}
+
+func (a *Analysis) slowness(c *Capture) {
+	var appends, projections, chunks []float64
+	for i := range c.Spans {
+		s := &c.Spans[i]
+		took := millis(s.End.Sub(s.Start))
+		switch {
 		case s.Name == "magi.session.append":
 			appends = append(appends, took)
 		case s.Name == "magi.history.project":
@@ -169,9 +248,6 @@ func (a *Analysis) slowness(c *Capture) {
 				chunks = append(chunks, float64(n))
 			}
 		}
-	}
-	if total > slowStartup || total > uneasyStartup && worst > 0.6*total {
-		a.add("slow-startup", false, fmt.Sprintf("the start took %.0f ms, %.0f of them in %s", total, worst, worstName))
 	}
 	for _, v := range []struct {
 		code, what string
@@ -186,22 +262,11 @@ func (a *Analysis) slowness(c *Capture) {
 	}
 }
 
-func percentile95(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
+func (a *Analysis) loss() {
+	if n := a.Capture.Dropped; n > 0 {
+		a.add("telemetry-loss", false, fmt.Sprintf("%d items were dropped: durations stand, counts are too low", n))
 	}
-	slices.Sort(v)
-	return v[min(len(v)*95/100, len(v)-1)]
-}
-
-func (a *Analysis) loss(c *Capture) {
-	dropped := int64(0)
-	for _, r := range c.Records {
-		if n, ok := r.Attributes["magi.telemetry.dropped"].(int64); ok {
-			dropped = max(dropped, n)
-		}
-	}
-	if dropped > 0 {
-		a.add("telemetry-loss", false, fmt.Sprintf("%d items were dropped: durations stand, counts are too low", dropped))
+	if a.Capture.Rotated {
+		a.add("telemetry-loss", false, "the capture was longer than its bound: what lies between its beginning and its newest part is gone")
 	}
 }

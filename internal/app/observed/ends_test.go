@@ -94,6 +94,9 @@ func (s *stubborn) Start(context.Context) (server.Runtime, server.Info, error) {
 func (s *stubborn) Close(ctx context.Context) error {
 	_, span := s.tel.Begin(ctx, telemetry.SpanCleanupMCPClose)
 	defer span.End()
+	span.Str(telemetry.KeyMCPServer, telemetry.WordOf("mcp-1"))
+	span.Str(telemetry.KeyTransport, telemetry.WordOf("pipe"))
+	span.Str(telemetry.KeyMCPStep, telemetry.WordOf("stdout_join"))
 	<-s.release
 	return nil
 }
@@ -143,7 +146,7 @@ func TestDetached(t *testing.T) {
 			break
 		}
 	}
-	for _, want := range []string{"DETACHED", "● stuck-cleanup   closing an MCP server did not finish: open ≥", "goroutine"} {
+	for _, want := range []string{"DETACHED", "● stuck-cleanup   closing MCP server mcp-1 (stdio) did not finish: open ≥", "last step  stdout_join", "goroutine"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

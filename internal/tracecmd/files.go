@@ -1,0 +1,156 @@
+package tracecmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"magicode/telemetry/reader"
+)
+
+var errNone = errors.New("no capture")
+
+// found is a capture and its files, the oldest segment of each signal first.
+type found struct {
+	stem  string
+	files []string
+}
+
+// find looks for a capture: name is a stem, a file of one, or a folder whose
+// newest is meant; "" is dir.
+func find(name, dir string) (found, error) {
+	path := name
+	if path == "" {
+		path = dir
+	}
+	info, err := os.Stat(path)
+	if name == "" && errors.Is(err, fs.ErrNotExist) {
+		return found{}, noneIn(path)
+	}
+	if err == nil && info.IsDir() {
+		stems, err := stemsOf(path)
+		if err != nil {
+			return found{}, err
+		}
+		if len(stems) == 0 {
+			return found{}, noneIn(path)
+		}
+		path = filepath.Join(path, stems[len(stems)-1])
+	}
+	return filesOf(path)
+}
+
+// filesOf lists the files of the capture that path is a stem or a file of.
+func filesOf(path string) (found, error) {
+	dir, name := filepath.Split(path)
+	stem, _, _ := strings.Cut(name, ".")
+	entries, err := os.ReadDir(filepath.Clean(dir + "."))
+	if err != nil {
+		return found{}, err
+	}
+	f := found{stem: stem}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), stem+".") && strings.HasSuffix(e.Name(), ".jsonl") && e.Type().IsRegular() {
+			f.files = append(f.files, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(f.files) == 0 {
+		return found{}, fmt.Errorf("%w: %s", errNone, path)
+	}
+	slices.SortFunc(f.files, func(a, b string) int { return strings.Compare(order(a), order(b)) })
+	return f, nil
+}
+
+// order sorts the segments of a signal: x.jsonl, x.1.jsonl, … x.10.jsonl.
+func order(path string) string {
+	parts := strings.Split(strings.TrimSuffix(filepath.Base(path), ".jsonl"), ".")
+	for i := range parts {
+		parts[i] = fmt.Sprintf("%8s", parts[i])
+	}
+	return strings.Join(parts, ".")
+}
+
+// segment is what a file's name says: its signal, and its number, 0 for none.
+func segment(path string) (signal string, n int) {
+	parts := strings.Split(filepath.Base(path), ".")
+	if len(parts) > 2 {
+		signal = parts[1]
+	}
+	if len(parts) > 3 {
+		n, _ = strconv.Atoi(parts[2]) // what is no number is no segment
+	}
+	return signal, n
+}
+
+// read reads all files of a capture.
+func (f found) read() (*reader.Capture, error) {
+	c := new(reader.Capture)
+	last := map[string]int{}
+	for _, path := range f.files {
+		signal, n := segment(path)
+		if before, ok := last[signal]; !ok && n > 0 || ok && n > before+1 {
+			c.Rotated = true
+		}
+		last[signal] = n
+		if err := readFile(c, path, signal); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func readFile(c *reader.Capture, path, signal string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = c.Read(f, signal)
+	return errors.Join(err, f.Close())
+}
+
+// maxFile bounds a file that is looked at as a whole; a capture has at most
+// 1,024 MB in segments of a quarter of a signal's share (telemetry.md 8.5).
+const maxFile = 256 << 20
+
+// whole is a file's content.
+func whole(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("%s is too large", filepath.Base(path))
+	}
+	return data, errors.Join(err, f.Close())
+}
+
+// stemsOf lists the captures of a folder, the oldest first: stems begin with
+// their time.
+func stemsOf(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var stems []string
+	for _, e := range entries {
+		stem, _, _ := strings.Cut(e.Name(), ".")
+		if strings.HasPrefix(stem, "mc-") && strings.HasSuffix(e.Name(), ".jsonl") && !slices.Contains(stems, stem) {
+			stems = append(stems, stem)
+		}
+	}
+	slices.Sort(stems)
+	return stems, nil
+}
+
+func noneIn(dir string) error {
+	return fmt.Errorf("%w in %s; start the host with MC_TELEMETRY=file", errNone, dir)
+}
+
+func absolute(path string) (string, error) { return filepath.Abs(path) }

@@ -1,0 +1,42 @@
+package tracecmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"magicode/telemetry/reader"
+)
+
+// List prints one line for each capture of a folder, the newest last: how large
+// it is, how long the child lived, how it ended, and the first verdict.
+func List(dir string, stdout, stderr io.Writer) int {
+	c := newCommand(stdout, stderr)
+	stems, err := stemsOf(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(stems) == 0 {
+		return c.fail(noneIn(dir))
+	}
+	if err != nil {
+		return c.fail(err)
+	}
+	code := exitOK
+	for _, stem := range stems {
+		a, err := analyse(filepath.Join(dir, stem), "")
+		if err != nil {
+			code = c.fail(fmt.Errorf("%s: %w", stem, err))
+			continue
+		}
+		size := int64(0)
+		for _, n := range a.Capture.Bytes {
+			size += n
+		}
+		how := "no exit"
+		if a.Exit != nil {
+			how = fmt.Sprintf("exit %d (%s)", a.Exit.Code, a.Exit.Reason)
+		}
+		fmt.Fprintf(stdout, "%s  %8.1f KB  %9.2f s  %-28s  %s\n", reader.Escape(stem), float64(size)/1024, a.Duration/1000, reader.Escape(how), a.Verdicts[0].Code)
+	}
+	return code
+}

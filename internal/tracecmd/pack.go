@@ -1,0 +1,117 @@
+package tracecmd
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"magicode/telemetry/reader"
+)
+
+var errForeign = errors.New("the capture holds something that this program does not write; it is not packed")
+
+// Check is the privacy audit: every key and value of a capture against the
+// lists that are asked before anything is written. The status is 1 when
+// something is foreign.
+func Check(capture, dir string, stdout, stderr io.Writer) int {
+	c := newCommand(stdout, stderr)
+	f, err := find(capture, dir)
+	if err != nil {
+		return c.fail(err)
+	}
+	n, err := c.check(f)
+	if err != nil {
+		return c.fail(err)
+	}
+	if n > 0 {
+		return exitError
+	}
+	fmt.Fprintf(stdout, "%s: %d files, nothing foreign\n", reader.Escape(f.stem), len(f.files))
+	return exitOK
+}
+
+// check tells what is foreign, and returns how much.
+func (c *command) check(f found) (n int, err error) {
+	for _, path := range f.files {
+		data, err := whole(path)
+		if err != nil {
+			return n, err
+		}
+		for _, x := range reader.Check(data) {
+			n++
+			fmt.Fprintf(c.stderr, "%s:%d: %s\n", reader.Escape(filepath.Base(path)), x.Line, x.What)
+		}
+	}
+	return n, nil
+}
+
+// manifest says what an archive holds.
+type manifest struct {
+	Version int            `json:"version"`
+	Capture string         `json:"capture"`
+	Files   []manifestFile `json:"files"`
+}
+
+type manifestFile struct {
+	Name   string `json:"name"`
+	Bytes  int    `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// Pack checks a capture and puts its files, with a manifest, into a new archive.
+// A scheduler trace is binary and cannot be checked: it stays outside.
+func Pack(capture, dir, out string, stdout, stderr io.Writer) int {
+	c := newCommand(stdout, stderr)
+	f, err := find(capture, dir)
+	if err != nil {
+		return c.fail(err)
+	}
+	err = c.create(out, func(w io.Writer) error { return c.pack(f, w) })
+	if err != nil {
+		return c.fail(err)
+	}
+	fmt.Fprintf(stdout, "%s holds %d files of %s\n", reader.Escape(out), len(f.files), reader.Escape(f.stem))
+	return exitOK
+}
+
+// pack reads each file once: what is checked is what is packed.
+func (c *command) pack(f found, w io.Writer) error {
+	z := zip.NewWriter(w)
+	m := manifest{Version: 1, Capture: f.stem}
+	for _, path := range f.files {
+		data, err := whole(path)
+		if err != nil {
+			return err
+		}
+		name := filepath.Base(path)
+		if foreign := reader.Check(data); len(foreign) > 0 {
+			for _, x := range foreign {
+				fmt.Fprintf(c.stderr, "%s:%d: %s\n", reader.Escape(name), x.Line, x.What)
+			}
+			return errForeign
+		}
+		sum := sha256.Sum256(data)
+		m.Files = append(m.Files, manifestFile{name, len(data), hex.EncodeToString(sum[:])})
+		if err := add(z, name, data); err != nil {
+			return err
+		}
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return errors.Join(add(z, "manifest.json", append(text, '\n')), z.Close())
+}
+
+func add(z *zip.Writer, name string, data []byte) error {
+	f, err := z.Create(name)
+	if err == nil {
+		_, err = f.Write(data)
+	}
+	return err
+}

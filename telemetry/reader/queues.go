@@ -1,0 +1,63 @@
+package reader
+
+import "time"
+
+// Queues is how full the queues were, out of 32 each.
+type Queues struct {
+	OutputPeak float64  `json:"output_peak"`
+	OldestMS   float64  `json:"oldest_ms"` // the oldest frame that waited
+	WorkerPeak float64  `json:"worker_peak"`
+	NearMisses float64  `json:"near_misses"` // frames that left less than 500 ms before their deadline
+	Deltas     float64  `json:"deltas"`
+	Dropped    float64  `json:"deltas_dropped"`
+	Rejected   float64  `json:"requests_rejected"`
+	Depth      []Sample `json:"depth,omitempty"` // of the output, over time
+}
+
+// Sample is a value at a time.
+type Sample struct {
+	At    float64 `json:"at_ms"` // since the capture began
+	Value float64 `json:"value"`
+}
+
+// queueLimit is the length of the output queue and of the worker's (protocol, "Bounds").
+const queueLimit = 32
+
+func (a *Analysis) queues(c *Capture) {
+	q := &a.Queues
+	at, depth := c.samples("magi.output.pending.peak")
+	for i := range at {
+		q.Depth = append(q.Depth, Sample{millis(at[i].Sub(a.began)), depth[i]})
+		q.OutputPeak = max(q.OutputPeak, depth[i])
+	}
+	largest := func(name string) (out float64) {
+		_, v := c.samples(name)
+		for _, x := range v {
+			out = max(out, x)
+		}
+		return out
+	}
+	q.OldestMS = largest("magi.output.oldest_age.peak") * float64(time.Second/time.Millisecond)
+	q.WorkerPeak = largest("magi.worker.pending.peak")
+	q.NearMisses = c.Total("magi.output.near_misses")
+	q.Dropped = c.Total("magi.deltas", "magi.delta.outcome", "dropped")
+	q.Deltas = c.Total("magi.deltas", "magi.delta.outcome", "queued") + q.Dropped
+	q.Rejected = c.Total("magi.admission.rejections")
+	a.stalls(c)
+}
+
+// stalls know the peaks as well, where the metrics are missing or cut off.
+func (a *Analysis) stalls(c *Capture) {
+	for i := range c.Spans {
+		s := &c.Spans[i]
+		if s.Name != "magi.output.stall" {
+			continue
+		}
+		if n, ok := s.Attributes["magi.output.peak"].(int64); ok {
+			a.Queues.OutputPeak = max(a.Queues.OutputPeak, float64(n))
+		}
+		if n, ok := s.Attributes["magi.output.oldest_ms"].(int64); ok {
+			a.Queues.OldestMS = max(a.Queues.OldestMS, float64(n))
+		}
+	}
+}
