@@ -11,6 +11,7 @@ import (
 // Bounds of the verdicts (telemetry.md 11.3), in milliseconds but for the last two.
 const (
 	slowCleanup     = 1000
+	slowServer      = 400 // of an MCP server's end: it used up most of the time it has to go by itself
 	slowStartup     = 1000
 	uneasyStartup   = 300
 	slowFirstChunk  = 10_000
@@ -144,7 +145,7 @@ func (a *Analysis) output() {
 func (a *Analysis) cleanups() {
 	detached := a.Exit != nil && a.Exit.Detached
 	for _, s := range a.Cleanup {
-		if s.Name != cleanupSpan || detached || s.Took <= slowCleanup {
+		if s.Name != cleanupSpan || detached || s.Took <= slowCleanup && !a.slowServer() {
 			continue
 		}
 		steps, server := a.longest()
@@ -159,10 +160,15 @@ func (a *Analysis) cleanups() {
 	}
 }
 
+// slowServer: an MCP server did not go when its input ended.
+func (a *Analysis) slowServer() bool {
+	return slices.ContainsFunc(a.Cleanup, func(s Step) bool { return s.Name == "magi.cleanup.mcp.close" && s.Took > slowServer })
+}
+
 // longest are the three longest parts of the cleanup in words, and the MCP
 // server that the first is about.
 func (a *Analysis) longest() (out []string, server string) {
-	steps := slices.DeleteFunc(slices.Clone(a.Cleanup), func(s Step) bool { return s.Name == cleanupSpan })
+	steps := slices.DeleteFunc(slices.Clone(a.Cleanup), func(s Step) bool { return s.Name == cleanupSpan || s.Took < 1 })
 	slices.SortStableFunc(steps, func(x, y Step) int { return int(y.Took) - int(x.Took) })
 	for i := range steps[:min(3, len(steps))] {
 		s := &steps[i]

@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		os.Exit(app.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
+	if os.Getenv(asServer) != "" {
+		beServer()
+	}
 	os.Exit(m.Run())
 }
 
