@@ -62,7 +62,7 @@ var metricUnits = sync.OnceValue(func() map[string]string {
 	for _, m := range slowInfos {
 		units[m.name] = m.unit
 	}
-	j := &journal{core: newCore(nil, time.Now())}
+	j := &journal{core: newCore(nil, time.Now()), d: new(decision)}
 	for _, m := range j.metrics(new(peaks)) {
 		units[m.Name] = m.Unit
 	}
