@@ -10,6 +10,7 @@ import (
 	"magicode/internal/startup"
 	"magicode/internal/subagent"
 	"magicode/internal/tool"
+	"magicode/internal/tool/astgrep"
 	"magicode/internal/tool/bash"
 	"magicode/internal/tool/control"
 	"magicode/internal/tool/find"
@@ -61,6 +62,7 @@ func (t *toolset) build(c attach.Ceiling) []tool.Tool {
 		grep.New(fs, ignore.Sources{}, c.GrepAbsolutePaths),
 		find.New(fs, ignore.Sources{}, c.FindAbsolutePaths),
 		listfiles.New(fs, c.ListFilesAbsolutePaths),
+		astgrep.New(fs, ignore.Sources{}, c.AstGrepAbsolutePaths),
 		control.New(t.snap.Settings.Capabilities.Tools.Compact),
 	}, serverTools(t.snap.Servers)...))
 }

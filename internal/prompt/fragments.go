@@ -47,7 +47,7 @@ Terminal: {{terminal_environment}}
 </User-System-Information>`
 
 const toolsText = `<Tools>
-- Prefer the dedicated tools over shell commands: list_files and find to look around, grep to search, read to look at a file, hash_edit or write to change one, bash to build, test and run.
+- Prefer the dedicated tools over shell commands: list_files and find to look around, grep to search text, ast_grep to search code by its structure and to outline files, read to look at a file, hash_edit or write to change one, bash to build, test and run.
 - Paths are relative to the working directory unless they are absolute. A relative path never leaves it.
 - read shows every line with its number and gives the file a tag; an edit names that tag.
 - bash runs without a terminal and without input; a command that waits for input ends by its timeout. State no longer than needed in its intent.

@@ -127,7 +127,12 @@ func (p *Parser) run(r *rule, mend bool) int32 {
 	if !r.hidden {
 		p.wrap(r.kind, 0, 0, end)
 	}
-	if len(p.stack) != 1 {
+	for _, n := range p.stack[min(1, len(p.stack)):] { // behind a fragment, what ends it
+		if k := p.g.kinds[p.nodes[n].kind]; k != ";" && k != "," {
+			return -1
+		}
+	}
+	if len(p.stack) == 0 {
 		return -1
 	}
 	return p.stack[0]

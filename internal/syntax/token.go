@@ -162,7 +162,7 @@ func MetaLen(text []byte) int {
 	for end < len(text) && (text[end] == '_' || text[end] >= 'A' && text[end] <= 'Z' || end > n && digit(text[end])) {
 		end++
 	}
-	if end < len(text) && (identByte(text[end]) || text[end] == '$') || n == 1 && end == n {
+	if end < len(text) && (identByte(text[end]) || text[end] == '$' && end == n) || n == 1 && end == n {
 		return 0
 	}
 	return end

@@ -66,6 +66,9 @@ func (m *matcher) find(p *pattern, limit int) []match {
 
 // step counts work; false means that a bound was reached.
 func (m *matcher) step() bool {
+	if m.ended {
+		return false
+	}
 	m.steps++
 	if m.steps > maxSteps || m.steps%4096 == 0 && m.stop() {
 		m.ended = true
@@ -86,7 +89,7 @@ func (m *matcher) one(e *element, n syntax.Node) bool {
 		return false
 	}
 	if n.Len() == 0 || len(e.children) == 0 {
-		return n.Len() == len(e.children) && string(n.Text()) == e.text
+		return n.Len() == len(e.children) && (!e.named || string(n.Text()) == e.text)
 	}
 	before := len(m.bindings)
 	if m.sequence(e.children, n, 0) {
@@ -115,9 +118,9 @@ func (m *matcher) sequence(list []element, n syntax.Node, at int) bool {
 		return m.many(list, n, at)
 	}
 	before := len(m.bindings)
-	for ; at < n.Len(); at++ {
-		c := n.Child(at)
-		if m.one(e, c) && m.sequence(list[1:], n, at+1) {
+	for i := at; i < n.Len(); i++ {
+		c := n.Child(i)
+		if m.one(e, c) && m.sequence(list[1:], n, i+1) {
 			return true
 		}
 		m.bindings = m.bindings[:before]

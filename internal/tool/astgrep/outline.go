@@ -179,6 +179,9 @@ func (o *outliner) members(n syntax.Node, rule symbolRule, depth int) []*item {
 		return nil
 	}
 	inner := &outliner{tree: o.tree, rules: memberRules[family(o.tree.Language)], visited: o.visited}
+	if modules[n.Kind()] {
+		inner.rules = o.rules
+	}
 	inner.body(n, depth, n.Kind() == "trait_item" || n.ByField("trait").Is())
 	o.visited, o.limited = inner.visited, o.limited || inner.limited
 	return inner.items

@@ -21,7 +21,7 @@ type pattern struct {
 
 // form is one construct that the pattern's text can be.
 type form struct {
-	root element
+	root  element
 	needs []string // texts that every match holds
 }
 

@@ -62,7 +62,10 @@ var symbolRules = map[string]map[string]symbolRule{
 	},
 }
 
-// memberRules are the symbols inside symbols.
+// modules hold what a file can hold.
+var modules = map[string]bool{"mod_item": true, "module_declaration": true}
+
+// memberRules are the symbols inside symbols that are no modules.
 var memberRules = map[string]map[string]symbolRule{
 	"go": {"field_declaration": field, "method_element": method},
 	"python": {
@@ -71,14 +74,9 @@ var memberRules = map[string]map[string]symbolRule{
 	"script": {
 		"method_definition": method, "method_signature": method, "field_definition": field, "property_signature": field,
 		"enum_assignment": constant, "identifier": constant, "string": constant,
-		"function_declaration": function, "class_declaration": {symbol: "class", holds: true}, "interface_declaration": {symbol: "interface", holds: true},
-		"enum_declaration": {symbol: "enum", holds: true}, "type_alias_declaration": {symbol: "type"}, "module_declaration": {symbol: "module", holds: true},
-		"lexical_declaration": through, "variable_declarator": variable, "export_statement": {through: true, exports: true},
 	},
 	"rust": {
 		"function_item": method, "const_item": constant, "type_item": {symbol: "type"}, "field_declaration": field, "enum_variant": constant,
-		"struct_item": {symbol: "struct", holds: true}, "enum_item": {symbol: "enum", holds: true}, "trait_item": {symbol: "trait", holds: true},
-		"impl_item": {symbol: "impl", holds: true}, "mod_item": {symbol: "module", holds: true}, "static_item": variable,
 	},
 }
 
@@ -88,7 +86,7 @@ var (
 		"field_declaration_list": true, "interface_type": true, "block": true, "class_body": true, "object_type": true,
 		"enum_body": true, "statement_block": true, "declaration_list": true, "enum_variant_list": true,
 	}
-	memberHolders = map[string]bool{"struct_type": true}
+	memberHolders = map[string]bool{"struct_type": true, "arrow_function": true, "function_expression": true, "class_expression": true}
 )
 
 // nameOf finds a symbol's name.
@@ -101,7 +99,7 @@ func (r symbolRule) nameOf(n syntax.Node) string {
 	case "import_statement", "import_from_statement", "use_declaration", "export_statement":
 		return importName(n)
 	}
-	for _, f := range []string{"name", "path"} {
+	for _, f := range []string{"path", "name"} {
 		if c := n.ByField(f); c.Is() && string(c.Text()) != "." && string(c.Text()) != "_" {
 			return strings.Trim(string(c.Text()), "\"`")
 		}
