@@ -1,6 +1,7 @@
 package hashedit
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,9 +41,9 @@ type plan struct {
 }
 
 // makePlan resolves operations on d. name is the file's, for block operations.
-func makePlan(d document, ops []op, name string) (*plan, error) {
+func makePlan(ctx context.Context, d document, ops []op, name string) (*plan, error) {
 	p := &plan{before: map[int][]string{}, instead: map[int][]string{}, after: map[int][]string{}, deleted: map[int]bool{}}
-	ops, err := p.resolveBlocks(d, ops, name)
+	ops, err := p.resolveBlocks(ctx, d, ops, name)
 	if err != nil {
 		return nil, err
 	}

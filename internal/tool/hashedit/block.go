@@ -1,9 +1,9 @@
 package hashedit
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 )
 
@@ -11,11 +11,12 @@ var (
 	errNoBlock     = errors.New("no block of several lines starts there")
 	errUnsupported = errors.New("block operations are not supported for this kind of file; use line numbers")
 	errSyntax      = errors.New("the file has syntax errors; use line numbers")
+	errUnparsed    = errors.New("the file is nested too deeply or takes too long to be parsed; use line numbers")
 )
 
 // resolveBlocks replaces block operations by operations on lines.
-func (p *plan) resolveBlocks(d document, ops []op, name string) ([]op, error) {
-	out := make([]op, 0, len(ops))
+func (p *plan) resolveBlocks(ctx context.Context, d document, ops []op, name string) ([]op, error) {
+	out, blocks := make([]op, 0, len(ops)), blocks{doc: d, name: name}
 	for _, o := range ops {
 		if !o.kind.isBlock() {
 			out = append(out, o)
@@ -24,7 +25,10 @@ func (p *plan) resolveBlocks(d document, ops []op, name string) ([]op, error) {
 		if o.first > len(d.lines) {
 			return nil, fmt.Errorf("line %d does not exist: there are %d lines", o.first, d.shown())
 		}
-		first, last, err := findBlock(d, name, o.first)
+		first, last, err := blocks.find(ctx, o.first)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil && o.kind == opAfterBlock {
 			p.warnings = append(p.warnings, fmt.Sprintf("INS.BLK.POST %d: %v; the rows were put after line %d", o.first, err, o.first))
 			o.kind = opAfter
@@ -60,29 +64,19 @@ func (p *plan) resolved(d document, o op, first, last int) op {
 	return o
 }
 
-// findBlock finds the smallest syntactic unit that starts on line n and spans
-// several lines. A decorator counts to what it decorates.
-func findBlock(d document, name string, n int) (first, last int, err error) {
-	if strings.TrimSpace(d.lines[n-1]) == "" {
+// find returns the lines of the smallest syntactic unit that starts on line n
+// and spans several. A decorator counts to what it decorates.
+func (b *blocks) find(ctx context.Context, n int) (first, last int, err error) {
+	if strings.TrimSpace(b.doc.lines[n-1]) == "" {
 		return 0, 0, errNoBlock
 	}
 	start := n
-	for start < len(d.lines) && decorator(d.lines[start-1]) {
+	for start < len(b.doc.lines) && decorator(b.doc.lines[start-1]) {
 		start++
 	}
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".go":
-		last, err = goBlock(d.text(), start)
-	case ".py":
-		last, err = pythonBlock(d.lines, start)
-	default:
-		err = errUnsupported
-	}
+	last, err = b.end(ctx, start)
 	if err != nil {
 		return 0, 0, err
-	}
-	if last <= n {
-		return 0, 0, errNoBlock
 	}
 	return n, last, nil
 }

@@ -41,7 +41,7 @@ const parameters = `{"type":"object","properties":{"input":{"type":"string","des
 const description = `hash_edit: changes lines of files that read has shown.
 The input is one or more sections: a header [PATH#TAG] with the tag from read, then operations. All line numbers are those that read showed; earlier operations do not shift them.
 SWAP 3.=5: replaces lines 3 to 5 by the rows below it (without rows: deletes them). DEL 3.=5 deletes. INS.PRE 3: and INS.POST 3: insert rows before and after line 3, INS.HEAD: and INS.TAIL: at the start and the end. ` +
-	`SWAP.BLK 3:, DEL.BLK 3 and INS.BLK.POST 3: mean the whole block that starts on line 3 (Go, Python). MV NEW/PATH moves the file, REM removes it.
+	`SWAP.BLK 3:, DEL.BLK 3 and INS.BLK.POST 3: mean the whole block that starts on line 3 (Go, Python, JavaScript, TypeScript, Rust). MV NEW/PATH moves the file, REM removes it.
 Each row of text starts with one + that is not part of it:
 [src/a.go#3F0A]
 SWAP 2.=2:
@@ -73,7 +73,10 @@ func (t *Tool) Run(ctx context.Context, env tool.Env, args json.RawMessage) tool
 	}
 	defer release()
 	for _, j := range jobs {
-		if err := t.prepare(j); err != nil {
+		if err := t.prepare(ctx, j); err != nil {
+			if ctx.Err() != nil {
+				break
+			}
 			return stale(err, len(jobs))
 		}
 	}

@@ -2,6 +2,7 @@ package hashedit
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -129,7 +130,7 @@ func lockPaths(jobs []*job) []string {
 }
 
 // prepare reads a source under its lock and makes the new text in memory.
-func (t *Tool) prepare(j *job) error {
+func (t *Tool) prepare(ctx context.Context, j *job) error {
 	path := j.source.Path()
 	data, info, err := t.files.Read(path, maxFile)
 	if err != nil {
@@ -138,7 +139,7 @@ func (t *Tool) prepare(j *job) error {
 	j.data, j.mode = data, info.Mode.Perm()
 	text := tool.Normalize(data)
 	src := source{path: path, doc: newDocument(text), tag: tool.Tag(text)}
-	p, err := t.resolve(src, j.section)
+	p, err := t.resolve(ctx, src, j.section)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package hashedit
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -218,8 +219,8 @@ func FuzzParse(f *testing.F) {
 			if len(s.ops) == 0 {
 				t.Fatalf("a section without operations: %+v", s)
 			}
-			for _, name := range []string{"f.txt", "f.go", "f.py"} {
-				p, err := makePlan(d, s.lineOps(), name)
+			for _, name := range []string{"f.txt", "f.go", "f.py", "f.tsx", "f.rs"} {
+				p, err := makePlan(context.Background(), d, s.lineOps(), name)
 				if err != nil {
 					continue
 				}

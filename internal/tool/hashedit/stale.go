@@ -1,6 +1,7 @@
 package hashedit
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,7 +44,7 @@ type planned struct {
 }
 
 // resolve plans a section's line operations for the present text: tools.md 1.9.4.
-func (t *Tool) resolve(src source, s *section) (*planned, error) {
+func (t *Tool) resolve(ctx context.Context, src source, s *section) (*planned, error) {
 	ops := s.lineOps()
 	if s.tag == "" {
 		return nil, &tagError{kind: "missing_tag", path: src.path, current: src.tag, text: fmt.Sprintf("%s: the header has no tag: read the file first and write [PATH#TAG]", s.path)}
@@ -53,11 +54,11 @@ func (t *Tool) resolve(src source, s *section) (*planned, error) {
 	endsOnly := len(ops) > 0 && !slices.ContainsFunc(ops, func(o op) bool { return o.kind != opHead && o.kind != opTail })
 	switch {
 	case fresh && known:
-		return t.direct(src, s, ops)
+		return t.direct(ctx, src, s, ops)
 	case fresh:
 		return nil, t.unknown(src, s, ops)
 	case endsOnly && s.final() == nil:
-		p, err := makePlan(src.doc, ops, src.path)
+		p, err := makePlan(ctx, src.doc, ops, src.path)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +69,7 @@ func (t *Tool) resolve(src source, s *section) (*planned, error) {
 	case len(ops) == 0:
 		return nil, t.changed(src, s, ops)
 	}
-	return t.recover(src, s, ops, snap)
+	return t.recover(ctx, src, s, ops, snap)
 }
 
 // sameShown compares texts as the tag does: blanks at line ends do not count.
@@ -79,8 +80,8 @@ func sameShown(a, b document) bool {
 }
 
 // direct applies a section whose tag is that of the present text.
-func (t *Tool) direct(src source, s *section, ops []op) (*planned, error) {
-	p, err := makePlan(src.doc, ops, src.path)
+func (t *Tool) direct(ctx context.Context, src source, s *section, ops []op) (*planned, error) {
+	p, err := makePlan(ctx, src.doc, ops, src.path)
 	if err != nil {
 		return nil, err
 	}
@@ -120,9 +121,9 @@ func lines(ns []int) []int {
 // recover carries a section over from a snapshot to the present text: by place,
 // by a common shift, or line for line. Nothing is guessed: each way demands
 // that the lines it relies on are the same.
-func (t *Tool) recover(src source, s *section, ops []op, snap tool.Snapshot) (*planned, error) {
+func (t *Tool) recover(ctx context.Context, src source, s *section, ops []op, snap tool.Snapshot) (*planned, error) {
 	old := newDocument(snap.Text)
-	p, err := makePlan(old, ops, src.path)
+	p, err := makePlan(ctx, old, ops, src.path)
 	if err != nil {
 		return nil, err
 	}
@@ -137,12 +138,12 @@ func (t *Tool) recover(src source, s *section, ops []op, snap tool.Snapshot) (*p
 		return warn(p, "the lines around each change are as they were, so the patch was applied at the same place"), nil
 	}
 	if moved, shift := p.shifted(ops, old, src.doc); shift != 0 {
-		if q, err := makePlan(src.doc, moved, src.path); err == nil {
+		if q, err := makePlan(ctx, src.doc, moved, src.path); err == nil {
 			return warn(q, fmt.Sprintf("the named lines had all moved by %+d, and the patch with them", shift)), nil
 		}
 	}
 	if !snap.Newest && p.sameLines(old, src.doc) {
-		if q, err := makePlan(src.doc, ops, src.path); err == nil {
+		if q, err := makePlan(ctx, src.doc, ops, src.path); err == nil {
 			return warn(q, "it has as many lines, and the named ones are the same, so the patch was applied as it is"), nil
 		}
 	}
