@@ -1,6 +1,9 @@
 package jsonscan
 
-import "math/bits"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // Balanced is ObjectReader.Balanced for data of which nothing was read.
 func Balanced(data []byte, maxDepth int) bool {
@@ -88,36 +91,26 @@ func escapes(data []byte, i int) int {
 	return i
 }
 
-// nextQuote returns the index of the quote that ends the string around i, or
-// one before it and less than 8 bytes before the end, or one behind the end.
+// nextQuote returns the index of the quote that ends the string around i, which
+// is no place inside of an escape, or one behind the end. It looks for quotes
+// only, which bytealg does several words at a time, and then at what stands
+// before one: backslashes come in pairs unless the last one belongs to the quote.
 func nextQuote(data []byte, i int) int {
-	for {
-		i = inside(data, i)
-		if i >= len(data) || data[i] != '\\' {
+	for from := i; i < len(data); i++ {
+		n := bytes.IndexByte(data[i:], '"')
+		if n < 0 {
+			break
+		}
+		i += n
+		first := i
+		for first > from && data[first-1] == '\\' {
+			first--
+		}
+		if (i-first)&1 == 0 {
 			return i
 		}
-		i = escapes(data, i)
 	}
-}
-
-// inside returns the index of the first quote or backslash at or after i, or
-// one before it and less than 8 bytes before the end.
-func inside(data []byte, i int) int {
-	for len(data)-i >= 32 {
-		a, b := quoteOrBackslash(load(data, i)), quoteOrBackslash(load(data, i+8))
-		c, d := quoteOrBackslash(load(data, i+16)), quoteOrBackslash(load(data, i+24))
-		if a|b|c|d != 0 {
-			return i + first(a, b, c, d)
-		}
-		i += 32
-	}
-	for len(data)-i >= 8 {
-		if m := quoteOrBackslash(load(data, i)); m != 0 {
-			return i + bits.TrailingZeros64(m)>>3
-		}
-		i += 8
-	}
-	return i
+	return max(i, len(data))
 }
 
 // first returns the index of the lowest byte that is set in four words in a row.

@@ -25,15 +25,7 @@ func skip(v []byte, i int) int {
 
 // skipString returns the index behind the quote that ends the string around i.
 func skipString(v []byte, i int) int {
-	for i = nextQuote(v, i); i < len(v); i++ {
-		switch v[i] {
-		case '"':
-			return i + 1
-		case '\\':
-			i++
-		}
-	}
-	return len(v)
+	return min(nextQuote(v, i)+1, len(v))
 }
 
 // skipContainer returns the index behind the container at i. Its brackets are

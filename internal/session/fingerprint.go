@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"io"
 	"io/fs"
 	"time"
 
@@ -23,11 +22,11 @@ func now() time.Time { return time.Now() }
 // which file it was last seen to be so.
 type fingerprint struct {
 	exists bool
-	hash   maphash.Hash // over the first end bytes, with the store's seed (decision 43)
-	end    int64        // bytes of whole records
-	size   int64        // bytes of the file; more than end when its tail is torn
-	torn   uint64       // hash over all of a file with a torn tail
-	open   bool         // the last record lacks its line end
+	whole  digest // of the whole records, the first end bytes
+	all    digest // of the file, where its tail is torn
+	end    int64  // bytes of whole records
+	size   int64  // bytes of the file; more than end when its tail is torn
+	open   bool   // the last record lacks its line end
 
 	stat vfs.Info // zero: look at the content before trusting it
 	at   time.Time
@@ -35,32 +34,34 @@ type fingerprint struct {
 
 func (p *fingerprint) begin(seed maphash.Seed) {
 	*p = fingerprint{exists: true}
-	p.hash.SetSeed(seed)
+	p.whole.begin(seed)
 }
 
 func (p *fingerprint) extend(b []byte) {
-	_, _ = p.hash.Write(b)
+	p.whole.write(b)
 	p.end += int64(len(b))
 	p.size = p.end
 }
 
 func (p *fingerprint) tear(tail []byte) {
-	p.torn = sum(&p.hash, tail)
+	p.all = p.whole
+	p.all.write(tail)
 	p.size = p.end + int64(len(tail))
 }
 
-func (p *fingerprint) sum() uint64 {
+// content is the digest of the file.
+func (p *fingerprint) content() *digest {
 	if p.size > p.end {
-		return p.torn
+		return &p.all
 	}
-	return p.hash.Sum64()
+	return &p.whole
 }
 
 func (p *fingerprint) seen(info vfs.Info, at time.Time) { p.stat, p.at = info, at }
 
 // equal compares content.
 func (p *fingerprint) equal(o *fingerprint) bool {
-	return p.exists && o.exists && p.size == o.size && p.sum() == o.sum()
+	return p.exists && o.exists && p.size == o.size && p.content().sum() == o.content().sum()
 }
 
 // looksSame reports whether a stat shows the file as it was last seen.
@@ -124,7 +125,7 @@ func (h *Handle) verify(ctx context.Context) error {
 	}
 	same := info.Size == h.print.size
 	if same {
-		same, err = h.compare(ctx, f)
+		same, err = h.print.content().equals(ctx, f)
 	}
 	err = errors.Join(err, f.Close())
 	switch {
@@ -142,27 +143,4 @@ func (h *Handle) verify(ctx context.Context) error {
 func (h *Handle) spoil(why error) error {
 	h.stale = true
 	return fmt.Errorf("%w: %v", ErrStale, why)
-}
-
-// compare hashes at most the expected bytes and one more.
-func (h *Handle) compare(ctx context.Context, f io.Reader) (bool, error) {
-	var sum maphash.Hash
-	sum.SetSeed(h.store.seed)
-	buf := make([]byte, min(readChunk, h.print.size+1))
-	var total int64
-	for total <= h.print.size {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-		n, err := f.Read(buf)
-		_, _ = sum.Write(buf[:n])
-		total += int64(n)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return false, err
-		}
-	}
-	return total == h.print.size && sum.Sum64() == h.print.sum(), nil
 }

@@ -3,18 +3,20 @@ package session
 import (
 	"bytes"
 	"errors"
+	"hash/maphash"
 )
 
-// pass is one streaming read. One goroutine finds out what the lines say
-// (scan); another one tells it to the folds and takes the fingerprint
-// (deliver), one or two buffers behind. So both have about the same to do.
+// pass is one streaming read in three stages, each a goroutine and a buffer
+// or two behind the one before: read, scan and deliver. Two processors are
+// busy with them until the end, however the work is spread over the stages.
 type pass struct {
 	id    string
+	seed  maphash.Seed
 	folds []Fold
 	stop  int   // folds get the records before this index; the cutoff is where it begins
-	size  int64 // what the file should have, to guess whether more follows
+	size  int64 // what the file should have
 
-	// Of scan, until it has ended.
+	// Of scan, until it has ended; info.Bytes is of read.
 	liner   liner
 	info    ReadInfo
 	cutoff  int64 // bytes before record stop
@@ -37,10 +39,8 @@ type found struct {
 
 // deliver takes the next batch.
 func (p *pass) deliver(b *batch) {
-	p.print.extend(b.buf[:b.whole])
-	p.print.open = b.open
-	if b.torn > b.whole {
-		p.print.tear(b.buf[b.whole:b.torn])
+	if b.last != nil {
+		p.sign(b)
 	}
 	for i := range b.records {
 		r := &b.records[i]
@@ -51,6 +51,15 @@ func (p *pass) deliver(b *batch) {
 			}
 			p.foldErr = f.Apply(r.rec)
 		}
+	}
+}
+
+// sign makes the fingerprint, with the last batch.
+func (p *pass) sign(b *batch) {
+	p.print = fingerprint{exists: true, whole: *b.last, end: b.last.size, size: b.last.size, open: b.open}
+	p.print.extend(b.data[bytes.LastIndexByte(b.data, '\n')+1 : b.whole])
+	if b.torn > b.whole {
+		p.print.tear(b.data[b.whole:b.torn])
 	}
 }
 
@@ -110,10 +119,11 @@ func (p *pass) place(cwd string) {
 	p.info.Cwds = append(p.info.Cwds, cwd)
 }
 
-// end takes what stands behind the last line end, b.buf[b.whole:have]: nothing,
-// a record that lacks only its line end, or the torn rest of one.
-func (p *pass) end(b *batch, have int) {
-	tail := b.buf[b.whole:have]
+// end takes what stands behind the last line end, b.data[b.whole:]: nothing, a
+// record that lacks only its line end, or the torn rest of one.
+func (p *pass) end(b *batch) {
+	have := len(b.data)
+	tail := b.data[b.whole:]
 	if len(tail) == 0 {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io/fs"
 	"math"
 
@@ -31,13 +30,12 @@ func (h *Handle) read(ctx context.Context, f vfs.File, size int64, folds []Fold)
 // readUpTo reads all, but hands folds only the records before stop.
 func (h *Handle) readUpTo(ctx context.Context, f vfs.File, size int64, stop int, folds []Fold) (*pass, error) {
 	ctx, span := h.store.o.Tel.Begin(ctx, telemetry.SpanHistoryRead)
-	p := &pass{id: h.id, folds: folds, stop: stop, size: size}
+	p := &pass{id: h.id, seed: h.store.seed, folds: folds, stop: stop, size: size}
 	defer func() {
 		span.Int(telemetry.KeyHistoryBytes, p.info.Bytes)
 		span.Int(telemetry.KeyHistoryLines, int64(p.info.Lines))
 		span.End()
 	}()
-	p.print.begin(h.store.seed)
 	if size > MaxBytes {
 		return p, fmt.Errorf("%d bytes: %w", size, ErrLimit)
 	}
@@ -140,11 +138,4 @@ func (h *Handle) Reload(ctx context.Context, folds ...Fold) (ReadInfo, error) {
 	h.adopt(p)
 	h.stale = false
 	return p.info, nil
-}
-
-// sum hashes on without changing h.
-func sum(h *maphash.Hash, tail []byte) uint64 {
-	c := *h
-	_, _ = c.Write(tail)
-	return c.Sum64()
 }

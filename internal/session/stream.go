@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,109 +9,125 @@ import (
 )
 
 const (
-	// readChunk is one read of a session file; longer lines make the buffer grow.
+	// readChunk is one read of a session file. A shorter file gets a shorter
+	// buffer.
 	readChunk = 256 << 10
-	// maxBatches is how many buffers one pass has: one that is scanned, one
-	// that the folds are given, one between them.
-	maxBatches = 3
-	// maxKeptBatch is the size over which a buffer is not used again.
-	maxKeptBatch = 8 << 20
+	// headroom is the room before a chunk for the beginning of its first line,
+	// which the chunk before ended with. Longer beginnings are put together
+	// elsewhere.
+	headroom = 64 << 10
+	// maxBatches is how many buffers one pass has: for each of the three that
+	// work on one the next, less one. Fewer make them wait for each other.
+	maxBatches = 5
 )
 
-// batch is a buffer of whole lines and the records in them, which alias it.
+// batch is a chunk of the file, and what became of it on its way.
 type batch struct {
 	buf     []byte
-	records []found
-	whole   int  // bytes of whole records
-	open    bool // the last of them lacks its line end
-	torn    int  // where the torn rest behind them ends, 0 without one
+	data    []byte  // what was read, behind the rest of the batch before; aliases buf
+	fresh   int     // before it, data has no line end
+	last    *digest // with the last batch: of the file up to its last line end
+	records []found // those in data, which they alias
+	whole   int     // bytes of data that are whole records
+	open    bool    // the last of them lacks its line end
+	torn    int     // where the torn rest behind them ends, 0 without one
 }
 
-// pipe carries batches from scan to the folds and back. Both channels hold
-// every batch there is, so that sending never waits.
-type pipe struct {
-	full, free chan *batch
-	made       int
+// stages are what one reading goes through: read takes bytes from the file and
+// hashes them, scan finds out what they say, the folds are told. Every channel
+// holds all batches there are, so that sending never waits.
+type stages struct {
+	raw, full, free chan *batch
+	made            int
 }
 
 // stream reads f to its end. The folds are called by the caller's goroutine;
-// the other one is joined, also when a fold panics.
+// the two others are joined, also when a fold panics.
 func (p *pass) stream(ctx context.Context, f io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
-	q := &pipe{full: make(chan *batch, maxBatches), free: make(chan *batch, maxBatches)}
+	q := &stages{raw: make(chan *batch, maxBatches), full: make(chan *batch, maxBatches), free: make(chan *batch, maxBatches)}
 	defer func() {
 		cancel()
 		for range q.full { // until it is closed
 		}
+		for range q.raw {
+		}
 	}()
-	var err error
-	var crash any
-	go func() {
-		defer close(q.full)
-		defer func() { crash = recover() }()
-		err = p.scan(ctx, f, q)
-	}()
+	var read, scan stage
+	go read.run(q.raw, func() error { return p.read(ctx, f, q) })
+	go scan.run(q.full, func() error {
+		p.scan(q)
+		return nil
+	})
 	for b := range q.full {
 		p.deliver(b)
 		q.free <- b
 	}
-	if crash != nil {
-		panic(crash) // where the caller's recovery sees it
+	if scan.crash != nil {
+		panic(scan.crash) // where the caller's recovery sees it
 	}
-	return err
+	if read.crash != nil { // it ended before scan did
+		panic(read.crash)
+	}
+	return read.err
 }
 
-// scan reads chunks and sends the whole lines in them on.
-func (p *pass) scan(ctx context.Context, f io.Reader, q *pipe) error {
-	b, err := q.take(ctx, true)
-	have := 0
-	for err == nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+// stage is how a goroutine of a stream ended, to be looked at when the channel
+// that it sends to is closed.
+type stage struct {
+	err   error
+	crash any
+}
+
+func (s *stage) run(out chan *batch, do func() error) {
+	defer close(out)
+	defer func() { s.crash = recover() }()
+	s.err = do()
+}
+
+// read is the first stage.
+func (p *pass) read(ctx context.Context, f io.Reader, q *stages) error {
+	var all, lines digest
+	all.begin(p.seed)
+	lines = all
+	for {
+		b, err := q.take(ctx)
+		if err != nil {
+			return err
 		}
-		if have == len(b.buf) {
-			b.buf = append(b.buf, make([]byte, max(len(b.buf), readChunk))...)
-		}
-		n, rerr := f.Read(b.buf[have:])
-		if p.info.Bytes += int64(n); p.info.Bytes > MaxBytes {
+		data, err := b.fill(f, p.size-p.info.Bytes)
+		if p.info.Bytes += int64(len(data)); p.info.Bytes > MaxBytes {
 			return fmt.Errorf("more than %d bytes: %w", MaxBytes, ErrLimit)
 		}
-		fresh := have
-		have += n
-		b.whole = p.lines(b.buf[:have], fresh)
-		switch {
-		case errors.Is(rerr, io.EOF):
-			p.end(b, have)
-			p.send(b, q)
-			return nil
-		case rerr != nil:
-			return fmt.Errorf("%w: %w", ErrInvalid, rerr)
-		case b.whole > 0:
-			rest := b.buf[b.whole:have]
-			p.send(b, q)
-			if b, err = q.take(ctx, p.info.Bytes < p.size); err == nil {
-				have = b.begin(rest)
-			}
+		if i := bytes.LastIndexByte(data, '\n') + 1; i > 0 {
+			all.write(data[:i])
+			lines = all
+			data = data[i:]
 		}
+		all.write(data)
+		switch {
+		case errors.Is(err, io.EOF):
+			b.last = &lines
+			q.raw <- b
+			return nil
+		case err != nil:
+			return fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
+		q.raw <- b
 	}
-	return err
 }
 
-// send hands a buffer over with the records that were found in it.
-func (p *pass) send(b *batch, q *pipe) {
-	b.records, p.found = p.found, b.records[:0]
-	q.full <- b
-}
-
-// take returns a buffer that is not in use; a new one only if more is read
-// into it than the end of the file.
-func (q *pipe) take(ctx context.Context, more bool) (*batch, error) {
+// take returns a buffer that is not in use.
+func (q *stages) take(ctx context.Context) (*batch, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	select {
 	case b := <-q.free:
 		return b, nil
 	default:
 	}
-	if more && q.made < maxBatches {
+	if q.made < maxBatches {
 		q.made++
 		return &batch{}, nil
 	}
@@ -122,10 +139,52 @@ func (q *pipe) take(ctx context.Context, more bool) (*batch, error) {
 	}
 }
 
-// begin puts the start of a line, which may lie in b itself, at its start.
-func (b *batch) begin(rest []byte) int {
-	if len(b.buf) < len(rest) || len(b.buf) > max(maxKeptBatch, 2*len(rest)) {
-		b.buf = make([]byte, len(rest)+readChunk)
+// fill reads a chunk and returns it; io.EOF says that it is the last one. Of
+// the file about left bytes should be to come: for those and the look for its
+// end the buffer is made.
+func (b *batch) fill(f io.Reader, left int64) ([]byte, error) {
+	size := int(min(max(left, 0)+bytes.MinRead, readChunk))
+	if room := len(b.buf) - headroom; room != readChunk && room < size {
+		b.buf = make([]byte, headroom+size)
 	}
-	return copy(b.buf, rest)
+	n, err := io.ReadFull(f, b.buf[headroom:])
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	b.data = b.buf[headroom : headroom+n]
+	return b.data, err
+}
+
+// scan is the second stage.
+func (p *pass) scan(q *stages) {
+	var rest []byte // of a line whose end was not seen
+	for b := range q.raw {
+		if b.last == nil && bytes.IndexByte(b.data, '\n') < 0 {
+			rest = append(rest, b.data...)
+			q.free <- b
+			continue
+		}
+		rest = b.join(rest)
+		b.whole, b.open, b.torn = p.lines(b.data, b.fresh), false, 0
+		if b.last != nil {
+			p.end(b)
+		} else {
+			rest = append(rest, b.data[b.whole:]...)
+		}
+		b.records, p.found = p.found, b.records[:0]
+		q.full <- b
+	}
+}
+
+// join puts the beginning of a line before the data, and returns an empty
+// buffer for the next one.
+func (b *batch) join(rest []byte) []byte {
+	b.fresh = len(rest)
+	if from := headroom - len(rest); from >= 0 {
+		copy(b.buf[from:], rest)
+		b.data = b.buf[from : headroom+len(b.data)]
+		return rest[:0]
+	}
+	b.data = append(rest, b.data...)
+	return nil // b has it until the folds have seen it
 }
