@@ -5,6 +5,7 @@ package frame
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"magicode/internal/fdio"
 )
 
 // Pipes is the transport over two inherited pipes.
@@ -26,7 +29,9 @@ import (
 type Pipes struct {
 	in, out     *os.File
 	outFD       int
+	rawIn       syscall.RawConn
 	rawOut      syscall.RawConn
+	input       reading
 	restore     []func() error
 	interrupted time.Time // a deadline that has passed
 	close       func() error
@@ -51,6 +56,7 @@ func OpenPipes(in, out int) (*Pipes, error) {
 		}
 	}
 	p := &Pipes{outFD: out, interrupted: time.Unix(1, 0)}
+	p.input.look = p.input.try
 	p.close = sync.OnceValue(p.shut)
 	for _, fd := range []int{in, out} {
 		restore, err := setNonblock(fd)
@@ -83,6 +89,9 @@ func setNonblock(fd int) (restore func() error, err error) {
 // reader of the input then.
 func (p *Pipes) watch() error {
 	var err error
+	if p.rawIn, err = p.in.SyscallConn(); err != nil {
+		return fmt.Errorf("watch input: %w", err)
+	}
 	if p.rawOut, err = p.out.SyscallConn(); err != nil {
 		return fmt.Errorf("watch output: %w", err)
 	}
@@ -107,7 +116,7 @@ func (p *Pipes) Read(b []byte) (int, error) {
 	if p.gone.Load() {
 		return 0, ErrOutputGone
 	}
-	n, err := p.in.Read(b)
+	n, err := p.input.read(p.rawIn, b)
 	switch {
 	case !errors.Is(err, os.ErrDeadlineExceeded):
 		return n, err
@@ -115,6 +124,44 @@ func (p *Pipes) Read(b []byte) (int, error) {
 		return n, ErrOutputGone
 	}
 	return n, ErrClosed
+}
+
+// reading is a read of the input: one at a time.
+type reading struct {
+	look func(fd uintptr) bool // try, made once
+	b    []byte
+	n    int
+	err  error
+}
+
+func (r *reading) read(raw syscall.RawConn, b []byte) (int, error) {
+	r.b, r.n, r.err = b, 0, nil
+	err := raw.Read(r.look)
+	r.b = nil
+	switch {
+	case err != nil: // the deadline
+		return 0, err
+	case r.err != nil:
+		return 0, fmt.Errorf("read input: %w", r.err)
+	case r.n == 0 && len(b) > 0:
+		return 0, io.EOF
+	}
+	return r.n, nil
+}
+
+// try reads once; false: there is nothing yet.
+func (r *reading) try(fd uintptr) bool {
+	for {
+		n, err := fdio.Read(fd, r.b)
+		switch err {
+		case unix.EINTR:
+			continue
+		case unix.EAGAIN:
+			return false
+		}
+		r.n, r.err = n, err
+		return true
+	}
 }
 
 // enter begins a call, which Close waits for.
@@ -161,7 +208,7 @@ func (p *Pipes) TryWrite(b []byte) (int, error) {
 
 func (p *Pipes) write(b []byte) (int, error) {
 	for {
-		n, err := unix.Write(p.outFD, b)
+		n, err := fdio.Write(uintptr(p.outFD), b)
 		switch {
 		case err == nil && n > 0:
 			return n, nil

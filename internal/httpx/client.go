@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"magicode/internal/fdio"
 )
 
 // Limits of one exchange: providers.md 7.1 and 7.2.
@@ -45,7 +47,7 @@ type Client struct {
 func New(o Options) *Client {
 	dial := o.Dial
 	if dial == nil {
-		dial = (&net.Dialer{Timeout: ConnectTimeout, KeepAlive: 30 * time.Second}).DialContext
+		dial = dialer((&net.Dialer{Timeout: ConnectTimeout, KeepAlive: 30 * time.Second}).DialContext)
 	}
 	headers := o.HeaderTimeout
 	if headers == 0 {
@@ -67,6 +69,19 @@ func New(o Options) *Client {
 		// lets a cancelled generation end by closing its socket.
 		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 	}}
+}
+
+type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// dialer makes connections on which a stream's next piece costs little.
+func dialer(dial dialFunc) dialFunc {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return fdio.Conn(c), nil
+	}
 }
 
 // RoundTrip sends one request and returns its response, whatever the status: a

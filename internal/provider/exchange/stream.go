@@ -94,7 +94,7 @@ func (a *attempt) read(ctx context.Context, cancel context.CancelCauseFunc, r io
 		semantic = wholeTotal // nothing of it has a meaning before its end
 	}
 	watch := newWatchdog(cancel, semantic)
-	defer watch.disarm()
+	defer watch.stop()
 	buf := a.engine.buffer()
 	defer a.engine.buffers.Put(buf)
 	frames := framer{parser: parser, sink: &a.sink}

@@ -3,7 +3,7 @@ package exchange
 import (
 	"context"
 	"errors"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -29,17 +29,24 @@ var (
 
 // watchdog cancels a read that takes too long. Only the time inside reads
 // counts: whoever receives the events may take as long as it wants.
+//
+// Its timer is not moved for each read, which would wake a thread to wait for
+// it anew: when it fires early it looks how long is left.
 type watchdog struct {
 	cancel   context.CancelCauseFunc
-	timer    *time.Timer
-	cause    atomic.Pointer[error]
 	semantic time.Duration
 	deadline time.Time // of the next semantic progress
+
+	mu    sync.Mutex
+	timer *time.Timer
+	fires time.Time // when the timer does; zero: it does not run
+	due   time.Time // of the read that goes on; zero: none does
+	cause error     // what a read is cancelled with at due
 }
 
 func newWatchdog(cancel context.CancelCauseFunc, semantic time.Duration) *watchdog {
 	w := &watchdog{cancel: cancel, semantic: semantic, deadline: time.Now().Add(semantic)}
-	w.timer = time.AfterFunc(idleTimeout, func() { w.cancel(*w.cause.Load()) })
+	w.timer = time.AfterFunc(idleTimeout, w.fired)
 	w.timer.Stop()
 	return w
 }
@@ -49,24 +56,66 @@ func (w *watchdog) progress() { w.deadline = time.Now().Add(w.semantic) }
 
 // arm bounds the read that follows.
 func (w *watchdog) arm(state State) {
-	wait, cause := idleTimeout, &errIdle
+	now := time.Now()
+	wait, cause := idleTimeout, errIdle
 	switch state {
 	case Terminal:
-		wait, cause = lingerTimeout, &errLinger
+		wait, cause = lingerTimeout, errLinger
 	case Final:
-		wait, cause = drainTimeout, &errLinger
+		wait, cause = drainTimeout, errLinger
 	default:
-		if left := time.Until(w.deadline); left < wait {
-			wait, cause = left, &errSemantic
+		if left := w.deadline.Sub(now); left < wait {
+			wait, cause = left, errSemantic
 		}
 	}
-	w.cause.Store(cause)
 	if wait <= 0 {
-		w.cancel(*cause)
+		w.cancel(cause)
 		return
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.due, w.cause = now.Add(wait), cause
+	if w.fires.IsZero() || w.due.Before(w.fires) {
+		w.start(wait)
+	}
+}
+
+func (w *watchdog) start(wait time.Duration) {
+	w.fires = w.due
 	w.timer.Reset(wait)
 }
 
 // disarm ends the bound of a read.
-func (w *watchdog) disarm() { w.timer.Stop() }
+func (w *watchdog) disarm() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.due = time.Time{}
+}
+
+// stop ends all.
+func (w *watchdog) stop() {
+	w.disarm()
+	w.timer.Stop()
+}
+
+func (w *watchdog) fired() {
+	if cause := w.late(); cause != nil {
+		w.cancel(cause)
+	}
+}
+
+// late returns why the read that goes on has taken too long, or nil after
+// having seen to it that the timer fires when it will have.
+func (w *watchdog) late() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fires = time.Time{}
+	if w.due.IsZero() {
+		return nil
+	}
+	if left := time.Until(w.due); left > 0 {
+		w.start(left)
+		return nil
+	}
+	return w.cause
+}

@@ -1,0 +1,105 @@
+package fdio
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"testing"
+	"time"
+)
+
+// connected returns both ends of a TCP connection; the first one is a Conn.
+func connected(t *testing.T) (quick, other net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	dialled, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	quick = Conn(dialled)
+	t.Cleanup(func() { _, _ = quick.Close(), other.Close() })
+	return quick, other
+}
+
+func TestConnReadsAll(t *testing.T) {
+	quick, other := connected(t)
+	want := bytes.Repeat([]byte("some bytes, "), 100_000)
+	go func() {
+		for b := want; len(b) > 0; {
+			n, err := other.Write(b[:min(len(b), 70_001)])
+			if err != nil {
+				break
+			}
+			b = b[n:]
+		}
+		_ = other.Close()
+	}()
+	got, err := io.ReadAll(quick)
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes of %d, %v", len(got), len(want), err)
+	}
+}
+
+func TestConnDeadlineAndClose(t *testing.T) {
+	quick, _ := connected(t)
+	var b [10]byte
+	_ = quick.SetReadDeadline(time.Now().Add(-time.Second))
+	if _, err := quick.Read(b[:]); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("past the deadline: %v", err)
+	}
+	_ = quick.SetReadDeadline(time.Time{})
+	done := make(chan error)
+	go func() {
+		_, err := quick.Read(b[:])
+		done <- err
+	}()
+	_ = quick.Close() // before the read or during it
+	if err := <-done; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}
+
+func TestConnReset(t *testing.T) {
+	quick, other := connected(t)
+	_ = other.(*net.TCPConn).SetLinger(0)
+	_ = other.Close()
+	var b [10]byte
+	n, err := quick.Read(b[:])
+	var op *net.OpError
+	if n != 0 || !errors.As(err, &op) {
+		t.Errorf("reset: %d, %v", n, err)
+	}
+}
+
+func TestConnOfAnotherKind(t *testing.T) {
+	a, b := net.Pipe()
+	defer func() { _, _ = a.Close(), b.Close() }()
+	if Conn(a) != a {
+		t.Error("a pipe in memory has no descriptor, and yet it was wrapped")
+	}
+}
+
+func TestConnReadsWithoutAllocation(t *testing.T) {
+	quick, other := connected(t)
+	var b [10]byte
+	got := testing.AllocsPerRun(100, func() {
+		if _, err := other.Write(b[:]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(quick, b[:]); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if got > 0 {
+		t.Errorf("%v allocations a read", got)
+	}
+}

@@ -1,0 +1,16 @@
+//go:build unix && !linux
+
+package fdio
+
+import "syscall"
+
+// Read reads from a nonblocking descriptor once. The error is a syscall.Errno:
+// EAGAIN where nothing is there, EINTR. (0, nil) is the end of the input.
+func Read(fd uintptr, p []byte) (int, error) { return positive(syscall.Read(int(fd), p)) }
+
+// Write writes to a nonblocking descriptor once, perhaps less than all. The
+// error is a syscall.Errno: EAGAIN where there is no room, EINTR, EPIPE; on
+// EPIPE the thread got SIGPIPE, too.
+func Write(fd uintptr, p []byte) (int, error) { return positive(syscall.Write(int(fd), p)) }
+
+func positive(n int, err error) (int, error) { return max(n, 0), err }
