@@ -125,3 +125,11 @@ interop-providers: ## real children against the litellm proxy (PyPI), our wires 
 
 .PHONY: interop
 interop: interop-mcp interop-providers ## everything that is held against programs of others
+
+.PHONY: deploy-check
+deploy-check: build ## load deploy/ by Prometheus, the node exporter and an OpenTelemetry Collector
+	MAGI_CODE=$(BIN) deploy/check.sh
+
+.PHONY: dashboard
+dashboard: ## make the Grafana dashboard anew from the catalogue of metrics
+	go run ./deploy/dashboard >deploy/grafana/magi-code.json

@@ -25,7 +25,7 @@ import (
 // package below internal/ that is not named here takes the row of its nearest
 // parent that is.
 var rows = map[string]float64{
-	"cmd": 0, "internal/app": 1,
+	"cmd": 0, "deploy": 0, "internal/app": 1,
 	"internal/server": 2, "internal/demo": 2, "internal/tracecmd": 2,
 	"internal/frame": 3, "internal/admission": 3, "internal/worker": 3, "internal/startup": 3, "internal/attach": 3, "internal/turn": 3,
 	"internal/event": 4, "internal/approval": 4,

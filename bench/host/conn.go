@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 )
 
 // ErrRefused is a response with an error.
@@ -130,6 +131,28 @@ func (c *Conn) Turn(session string) (deltas int, err error) {
 			return deltas, fmt.Errorf("turn.start: %w: %s", ErrRefused, line)
 		}
 	}
+}
+
+// CancelledTurn starts a turn, cancels it at its first text, and returns the time
+// from the request to cancel to the end of the run.
+func (c *Conn) CancelledTurn(session string) (time.Duration, error) {
+	if _, err := c.Send("turn.start", `{"session_id":"`+session+`","prompt":"go on"}`); err != nil {
+		return 0, err
+	}
+	line, err := c.Await(`"message.delta"`)
+	if err != nil {
+		return 0, err
+	}
+	run, from := Field(line, "run_id"), time.Now()
+	if _, err := c.Send("turn.cancel", `{"session_id":"`+session+`","run_id":"`+run+`"}`); err != nil {
+		return 0, err
+	}
+	line, err = c.Await(`"run.finished"`)
+	took := time.Since(from)
+	if err == nil && !bytes.Contains(line, []byte(`"cancelled"`)) {
+		err = fmt.Errorf("the turn ended otherwise: %s", line)
+	}
+	return took, err
 }
 
 // Field returns a string member of a frame, "" without one. It looks for the
