@@ -44,7 +44,11 @@ func TestDoctor(t *testing.T) {
 			[]string{"ok    judgement    commands are sent to https://api.typesafe.ai/v1/systemone to be judged; when it fails: auto_approve\n"}, ""},
 		"judged here": {map[string]string{"settings.json": strings.Replace(noLogins, "{", judged, 1)}, nil, "doctor", exitOK, []string{"note  judgement    internal_tooling.jev is enabled, but TYPESAFE_API_KEY is not set", "ok    judgement    results of read are judged on this machine, by known wordings; suspicious ones are shown as they are"}, ""},
 		"telemetry": {map[string]string{"settings.json": noLogins, "state/telemetry-status.json": `{"started":"2020-01-02T03:04:05Z","problems":[{"code":"config_range","key":"file.max_mb"}]}`}, nil, "doctor", exitOK,
-			[]string{"note  telemetry    of the child started 2020-01-02T03:04:05Z: config_range: file.max_mb\n"}, ""},
+			[]string{"note  telemetry    of the child started 2020-01-02T03:04:05Z: config_range: file.max_mb\n"}, "the sink"},
+		"telemetry that loses": {map[string]string{"settings.json": noLogins, "state/telemetry-status.json": `{"started":"2020-01-02T03:04:05Z","sinks":{"file":{"state":"on","dropped":0},` +
+			`"otlp":{"state":"suspended","dropped":41}},"problems":[{"code":"otlp_unreachable","key":"telemetry.otlp"}]}`}, nil, "doctor", exitOK,
+			[]string{"note  telemetry    of the child started 2020-01-02T03:04:05Z: otlp_unreachable: telemetry.otlp\n",
+				"note  telemetry    of the child started 2020-01-02T03:04:05Z: the sink otlp is suspended and has dropped 41 records\n"}, "the sink file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

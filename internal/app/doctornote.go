@@ -58,6 +58,10 @@ func (d *doctor) telemetry(p config.Paths) {
 	var status struct {
 		Started  string
 		Problems []struct{ Code, Key string }
+		Sinks    map[string]struct {
+			State   string
+			Dropped uint64
+		}
 	}
 	if json.Unmarshal(data, &status) != nil {
 		d.say(noted, "telemetry", "%s cannot be read", file)
@@ -69,6 +73,11 @@ func (d *doctor) telemetry(p config.Paths) {
 			text += ": " + problem.Key
 		}
 		d.say(noted, "telemetry", "of the child started %s: %s", redact.Display(status.Started), redact.Display(text))
+	}
+	for _, sink := range []string{"file", "otlp", "prometheus"} {
+		if s := status.Sinks[sink]; s.Dropped > 0 || s.State == "suspended" {
+			d.say(noted, "telemetry", "of the child started %s: the sink %s is %s and has dropped %d records", redact.Display(status.Started), sink, redact.Display(s.State), s.Dropped)
+		}
 	}
 }
 

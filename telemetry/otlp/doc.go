@@ -9,6 +9,6 @@
 //
 // The requests are made here and not by OpenTelemetry's exporters, which bring
 // gRPC's own client, generated types for every message and readers of variables
-// that must not count (docs/decisions/0004-otlp.md). Tests hold the bytes against
+// that must not count (docs/decisions/0006-otlp.md). Tests hold the bytes against
 // the official types and the official gRPC server.
 package otlp
