@@ -13,6 +13,7 @@ import (
 
 	"magicode/internal/config"
 	"magicode/internal/profile"
+	"magicode/internal/session/inventory"
 	"magicode/internal/vfs"
 )
 
@@ -108,7 +109,23 @@ func (d *doctor) home(p config.Paths) {
 			d.say(bad, "sessions", "%v; it must be your own folder with mode 0700: 'magi-code sessions repair-permissions' sets it right", err)
 		} else {
 			d.say(good, "sessions", "%s is private", p.Sessions())
+			d.modes(p)
 		}
+	}
+}
+
+// modes names the files of sessions that no child would open.
+func (d *doctor) modes(p config.Paths) {
+	home := inventory.Home{FS: d.fs, Root: p.Root, UID: os.Geteuid()}
+	open, err := home.RepairPermissions(true)
+	var layout *inventory.LayoutError
+	switch {
+	case errors.As(err, &layout):
+		d.say(noted, "sessions", "what is in the folder is not all known, so 'magi-code sessions repair-permissions' would change nothing: %s", strings.Join(layout.Found, "; "))
+	case err != nil:
+		d.say(noted, "sessions", "the folder cannot be looked through: %v", err)
+	case len(open) > 0:
+		d.say(noted, "sessions", "files are open to others, so that their sessions do not open (%d): 'magi-code sessions repair-permissions' closes them", len(open))
 	}
 }
 

@@ -273,6 +273,9 @@ func TestSessionsRepairPermissions(t *testing.T) {
 	if out := sessions(t, home, exitError, "list"); !strings.Contains(out, "repair-permissions") {
 		t.Error(out)
 	}
+	if out, _ := command(t, home, nil, "doctor"); !strings.Contains(out, "BAD   sessions     ") || !strings.Contains(out, "repair-permissions' sets it right") {
+		t.Error(out)
+	}
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "x.jsonl")); err != nil {
 		t.Fatal(err)
 	}
@@ -280,6 +283,15 @@ func TestSessionsRepairPermissions(t *testing.T) {
 		t.Error(out)
 	}
 	if err := os.Remove(filepath.Join(dir, "x.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := command(t, home, nil, "doctor"); !strings.Contains(out, "note  sessions     files are open to others") {
+		t.Error(out)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	want := "sessions: 0755, set to 0700\nsessions/s-old.jsonl: 0644, set to 0600\n"

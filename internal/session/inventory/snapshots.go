@@ -24,11 +24,15 @@ func (h Home) dropSnapshots(ctx context.Context, gone []string) (blobs int, err 
 	if _, err := h.FS.Lstat(h.ledgers()); err != nil || len(gone) == 0 {
 		return 0, nil // other programs make them; there are none
 	}
-	l, err := h.Leases.Acquire(ctx, filepath.Join(h.Root, "checkpoint-store"), lease.MaxWait)
-	if err != nil {
-		return 0, err
+	// storage.md 5.9 says "in the root"; whether that is the home or the folder
+	// of the snapshots is settled by taking both.
+	for _, dir := range []string{h.Root, filepath.Dir(h.ledgers())} {
+		l, err := h.Leases.Acquire(ctx, filepath.Join(dir, "checkpoint-store"), lease.MaxWait)
+		if err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, l.Release()) }()
 	}
-	defer func() { err = errors.Join(err, l.Release()) }()
 	for _, id := range gone {
 		if h.exists(h.log(id)) || h.exists(h.tasks().log(id)) {
 			continue
