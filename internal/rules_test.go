@@ -39,7 +39,7 @@ var rows = map[string]float64{
 	"internal/tool/read": 7, "internal/tool/write": 7, "internal/tool/bash": 7, "internal/tool/grep": 7, "internal/tool/find": 7,
 	"internal/tool/listfiles": 7, "internal/tool/hashedit": 7, "internal/tool/control": 7, "internal/tool/astgrep": 7, "internal/tool/viewimage": 7,
 	"internal/mcp": 7, "internal/replay": 7, "internal/prompt": 7, "internal/prompttag": 7, "internal/protect": 7, "internal/history": 7,
-	"internal/protect/injection": 7.4, "internal/protect/judge": 7.5, "internal/ledger": 7,
+	"internal/lsp": 7, "internal/protect/injection": 7.4, "internal/protect/judge": 7.5, "internal/ledger": 7,
 	"internal/hook": 7, "internal/script": 7, "internal/catalog": 7, "internal/tokens": 7, "internal/checkpoint": 7,
 	"internal/provider": 8, "internal/tool": 8,
 	"internal/session": 9, "internal/config": 9, "internal/auth": 9, "internal/profile": 9,

@@ -75,6 +75,7 @@ func (a *agent) assemble(snap *startup.Snapshot) *agentRuntime {
 	r.providers = newFactory(a, snap, r.models)
 	r.tools = newToolset(a, snap, r.providers)
 	r.judge = a.newJudgement(snap)
+	r.lsp = a.newLSP(snap)
 	r.system = r.systemOf(r.tools.whole.inner != nil, true, snap.Agent)
 	r.attach = attach.New(attach.Options{
 		Store: r.store, FS: a.fs, Cwd: a.cwd, Startup: snap.Selection, Models: r.models, NewID: newID, Tel: a.tel,

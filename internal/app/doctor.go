@@ -142,6 +142,7 @@ func (d *doctor) settings(dir string, p config.Paths) (s *config.Settings, ok bo
 		d.say(good, "settings", "%s is valid; approvals ask at level %s", p.Settings(), loaded.Settings.Capabilities.Approvals.Level)
 	}
 	d.judgement(loaded.Settings)
+	d.languageServers(loaded.Settings)
 	for _, ignored := range loaded.Ignored {
 		d.say(noted, "settings", "safe mode ignores the project's %s", ignored)
 	}

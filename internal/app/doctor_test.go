@@ -43,6 +43,8 @@ func TestDoctor(t *testing.T) {
 		"judged by a service": {map[string]string{"settings.json": strings.Replace(noLogins, "{", judged, 1)}, []string{"TYPESAFE_API_KEY=k"}, "doctor", exitOK,
 			[]string{"ok    judgement    commands are sent to https://api.typesafe.ai/v1/systemone to be judged; when it fails: auto_approve\n"}, ""},
 		"judged here": {map[string]string{"settings.json": strings.Replace(noLogins, "{", judged, 1)}, nil, "doctor", exitOK, []string{"note  judgement    internal_tooling.jev is enabled, but TYPESAFE_API_KEY is not set", "ok    judgement    results of read are judged on this machine, by known wordings; suspicious ones are shown as they are"}, ""},
+		"language servers": {map[string]string{"settings.json": strings.Replace(noLogins, "{", `{"capabilities":{"lsp":{"enabled":true,"servers":{"go":{"command":"/bin/sh"},"python":{"command":"no-such-server"}}}},`, 1)}, nil, "doctor", exitOK,
+			[]string{"ok    diagnostics  an edit of files ending in go starts /bin/sh\n", "note  diagnostics  no-such-server is not installed: there are no diagnostics of files ending in py\n"}, ""},
 		"telemetry": {map[string]string{"settings.json": noLogins, "state/telemetry-status.json": `{"started":"2020-01-02T03:04:05Z","problems":[{"code":"config_range","key":"file.max_mb"}]}`}, nil, "doctor", exitOK,
 			[]string{"note  telemetry    of the child started 2020-01-02T03:04:05Z: config_range: file.max_mb\n"}, "the sink"},
 		"telemetry that loses": {map[string]string{"settings.json": noLogins, "state/telemetry-status.json": `{"started":"2020-01-02T03:04:05Z","sinks":{"file":{"state":"on","dropped":0},` +

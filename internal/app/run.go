@@ -94,7 +94,7 @@ func (u *agentRun) prepare(ctx context.Context, notice func(string)) (runner.Con
 		Request: provider.Request{Model: sel.Model, Level: sel.Level, Tools: tools.definitions, ToolsCache: tools.cache, PromptCacheKey: id, ConversationID: id, Compacted: conv.Compacted()},
 		System:  r.systemFor(tools, d.delegates()), History: th.history(conv.Items()), InputFields: d.inputFields(), HasCallID: conv.HasCallID,
 		Budget: r.budget(sel), Compaction: th.compaction(sel), Background: title,
-		RunID: u.request.RunID, NewID: newID, Tel: r.agent.tel, Screen: r.screen(),
+		RunID: u.request.RunID, NewID: newID, Tel: r.agent.tel, Screen: r.screen(), Diagnose: r.diagnostics(),
 	}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"magicode/internal/attach"
 	"magicode/internal/ledger"
+	"magicode/internal/lsp"
 	"magicode/internal/proc"
 	"magicode/internal/provider"
 	"magicode/internal/provider/factory"
@@ -29,7 +30,8 @@ type agentRuntime struct {
 	ledger    *ledger.Store
 	system    string // of a run that is offered everything
 	attach    *attach.Service
-	judge     *judgement // nil: commands are judged here alone
+	judge     *judgement   // nil: commands are judged here alone
+	lsp       *lsp.Manager // nil: no language servers
 
 	replay    *replay.Follower // of the attachment below; nil until its first turn
 	replayOf  *attach.Attachment
@@ -79,7 +81,8 @@ func (r *agentRuntime) Page(ctx context.Context, p server.PageRequest) ([]byte, 
 // Close implements server.Runtime: child processes and servers are told to end
 // before leases are released.
 func (r *agentRuntime) Close(ctx context.Context) error {
-	errs := []error{stopServers(ctx, r.snap.Servers), proc.Shutdown(ctx), r.judge.Close()}
+	r.lsp.Tell() // before anything is waited for
+	errs := []error{stopServers(ctx, r.snap.Servers), r.lsp.Stop(ctx), proc.Shutdown(ctx), r.judge.Close()}
 	r.sidecar(ctx)
 	_, span := r.agent.tel.Begin(ctx, telemetry.SpanCleanupLease)
 	defer span.End()

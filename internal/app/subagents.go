@@ -163,7 +163,7 @@ func (c *taskRun) config(ctx context.Context) (runner.Config, error) {
 		Request: provider.Request{Model: sel.Model, Level: sel.Level, Tools: tools.definitions, ToolsCache: tools.cache, PromptCacheKey: key, ConversationID: id},
 		System:  c.system(tools), History: t.history(t.conv.Items()), InputFields: map[string]any{"task_scope_version": 1}, HasCallID: t.conv.HasCallID,
 		Budget: r.budgetOf(sel, tokens.For(sel.Provider, sel.Model)), Compaction: t.compaction(sel),
-		RunID: t.runID, NewID: newID, Tel: r.agent.tel, Screen: r.screen(),
+		RunID: t.runID, NewID: newID, Tel: r.agent.tel, Screen: r.screen(), Diagnose: r.diagnostics(),
 	}, nil
 }
 

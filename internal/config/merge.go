@@ -28,7 +28,7 @@ func layered(layers ...map[string]any) (map[string]any, error) {
 // names commands, endpoints and variables that hold keys.
 var unsafeKeys = [...][]string{
 	{"automation", "hooks"},
-	{"capabilities", "lsp", "servers"},
+	{"capabilities", "lsp"}, // also "enabled": a language server runs the code of what it looks at
 	{"providers", "custom"},
 }
 

@@ -166,11 +166,11 @@ func TestSafeMode(t *testing.T) {
 		return w.load()
 	}
 	safe, full := load("safe"), load("full")
-	if diff := cmp.Diff([]string{"automation.hooks", "capabilities.lsp.servers", "providers.custom"}, safe.Ignored); diff != "" {
+	if diff := cmp.Diff([]string{"automation.hooks", "capabilities.lsp", "providers.custom"}, safe.Ignored); diff != "" {
 		t.Errorf("ignored (-want +got):\n%s", diff)
 	}
 	s := safe.Settings
-	if s.Hooks.Enabled || s.Hooks.BeforeTool[0].Command != "mine" || len(s.Capabilities.LSP.Servers) != 0 || !s.Capabilities.LSP.Enabled ||
+	if s.Hooks.Enabled || s.Hooks.BeforeTool[0].Command != "mine" || len(s.Capabilities.LSP.Servers) != 0 || s.Capabilities.LSP.Enabled ||
 		len(s.Providers.Custom) != 1 || s.Providers.Custom["fixture"].KeyVariable != "KEY" || *s.Agent.Model.Model != "p" {
 		t.Errorf("safe: %+v", s)
 	}

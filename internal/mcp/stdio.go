@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -51,7 +49,7 @@ func spawn(s config.StdioServer, lookup config.Lookup, dir string, p *peer) (*st
 		env = append(env, k+"="+v)
 	}
 	child, err := proc.Start(proc.Spec{
-		Path: program(s.Command, path, dir), Args: s.Args, Env: env, StdinPipe: true, Grace: stopGrace,
+		Path: proc.Program(s.Command, path, dir), Args: s.Args, Env: env, StdinPipe: true, Grace: stopGrace,
 		Stdout: proc.Capture{Keep: proc.KeepNone}, Stderr: proc.Capture{Limit: stderrTail, Keep: proc.KeepTail},
 	})
 	if err != nil {
@@ -60,27 +58,6 @@ func spawn(s config.StdioServer, lookup config.Lookup, dir string, p *peer) (*st
 	t := &stdio{child: child, peer: p, turn: make(chan struct{}, 1), read: make(chan struct{})}
 	go t.reader()
 	return t, nil
-}
-
-// program finds a command without a slash in the server's own PATH, which may
-// be another than ours. What is not found there is left for the start to refuse.
-func program(command, path, dir string) string {
-	if strings.ContainsRune(command, filepath.Separator) {
-		return command
-	}
-	for _, d := range filepath.SplitList(path) {
-		if d == "" {
-			continue // the working directory is a project's: nothing is run from there by accident
-		}
-		if !filepath.IsAbs(d) {
-			d = filepath.Join(dir, d)
-		}
-		name := filepath.Join(d, command)
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
-			return name
-		}
-	}
-	return command
 }
 
 // send writes a line. A write that ctx stops before its first byte harms

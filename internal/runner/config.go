@@ -73,6 +73,9 @@ type Config struct {
 	Guard    Guard     // nil: every call may run
 	Hooks    *hook.Set // nil: none
 	Script   *Script   // Code Mode; nil: it is not offered
+	// Diagnose tells what is wrong with files that a tool has changed (canonical
+	// paths in the workspace root), soon: text for its result, "" for nothing. Nil: none.
+	Diagnose func(ctx context.Context, root string, changed []string) string
 	// Screen judges results before the model sees them; nil: none.
 	Screen *injection.Screen
 	Sink   Sink

@@ -84,8 +84,21 @@ func (r *run) observedCall(ctx context.Context, o origin, c provider.Call) (tool
 	if verdict.Metadata != nil {
 		res.Metadata["bash_protection"] = verdict.Metadata
 	}
+	r.diagnose(ctx, o, &res)
 	return r.settle(ctx, o, tc, res, fatal)
 }
+
+// diagnose puts what language servers say behind the result of an edit (tools.md 6.8).
+func (r *run) diagnose(ctx context.Context, o origin, res *tool.Result) {
+	if r.Diagnose == nil || !res.Success || len(res.Changed) == 0 || !edits(res.ToolName) {
+		return
+	}
+	if text := r.Diagnose(ctx, o.env.CanonicalCwd, res.Changed); text != "" {
+		res.Content += "\n\n" + text
+	}
+}
+
+func edits(name string) bool { return name == "write" || name == "hash_edit" }
 
 // dispatch runs the tool. Metadata of the result is not nil. An error ends the
 // run behind the result's record; only calls that hold other calls give one.

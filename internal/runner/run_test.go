@@ -298,6 +298,43 @@ func TestGuardWarns(t *testing.T) {
 	}
 }
 
+// TestDiagnostics: what is said of changed files stands behind the results of
+// edits that succeeded, for the model and in the file.
+func TestDiagnostics(t *testing.T) {
+	for name, c := range map[string]struct {
+		tool string
+		res  tool.Result
+		want string
+	}{
+		"write":            {"write", tool.Result{Success: true, Content: "wrote", Changed: []string{"/w/a"}}, "wrote\n\nfound in [/w/a] below /w"},
+		"hash_edit":        {"hash_edit", tool.Result{Success: true, Content: "applied", Changed: []string{"/w/a", "/w/b"}}, "applied\n\nfound in [/w/a /w/b] below /w"},
+		"failed":           {"write", tool.Result{Content: "no", Changed: []string{"/w/a"}}, "no"},
+		"nothing changed":  {"write", tool.Result{Success: true, Content: "same"}, "same"},
+		"no edit":          {"subagents", tool.Result{Success: true, Content: "done", Changed: []string{"/w/a"}}, "done"},
+		"nothing is wrong": {"write", tool.Result{Success: true, Content: "wrote", Changed: []string{"/w/fine"}}, "wrote"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(says(callEvent("c", c.tool, `{}`)), says(text("done")))
+			b.cfg.Env.CanonicalCwd = "/w"
+			b.tools.run = func(tool.Call) tool.Result { return c.res }
+			b.cfg.Diagnose = func(_ context.Context, root string, changed []string) string {
+				if changed[0] == "/w/fine" {
+					return ""
+				}
+				return fmt.Sprintf("found in %v below %s", changed, root)
+			}
+			if res := b.run(t, background(t)); res.Err != nil {
+				t.Fatal(res.Err)
+			}
+			items := b.prov.requests[1].Items
+			stored := b.log.of(session.KindToolResult)[0]["result"].(map[string]any)["content"]
+			if got := items[len(items)-1].Text; got != c.want || stored != c.want {
+				t.Errorf("sent %q, stored %q", got, stored)
+			}
+		})
+	}
+}
+
 func TestCancelledApprovalEndsItsActivity(t *testing.T) {
 	b := newBench(says(callEvent("c", "bash", `{"command":"x"}`)))
 	ctx, cancel := context.WithCancelCause(background(t))
