@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -280,12 +281,15 @@ func (a *audit) ids(list ...string) {
 func number(s string) bool { return len(s) <= 20 && strings.Trim(s, "0123456789") == "" }
 
 // dumpLine is a line of a cleaned goroutine dump: a header, or a function of a
-// package with the name of its file. No address, no folder, no text.
-var dumpLine = regexp.MustCompile(`^(goroutine \d+ (gp=\S+ m=\S+ )?\[[a-zA-Z0-9 ,.()]{1,80}\]( ×\d+)?|  (created by )?[\pL\pN_.*()\[\],{}·\-]{1,200}( [\pL\pN_.\-]{1,100}:\d+)?|)$`)
+// package with the name of its file. No address, no folder, no text. It is made
+// on first use, not at every start (decision 38).
+var dumpLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(goroutine \d+ (gp=\S+ m=\S+ )?\[[a-zA-Z0-9 ,.()]{1,80}\]( ×\d+)?|  (created by )?[\pL\pN_.*()\[\],{}·\-]{1,200}( [\pL\pN_.\-]{1,100}:\d+)?|)$`)
+})
 
 func cleanDump(s string) bool {
 	for line := range strings.Lines(s) {
-		if !dumpLine.MatchString(strings.TrimRight(line, "\n")) || strings.Contains(line, "0x") {
+		if !dumpLine().MatchString(strings.TrimRight(line, "\n")) || strings.Contains(line, "0x") {
 			return false
 		}
 	}
