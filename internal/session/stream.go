@@ -11,11 +11,11 @@ import (
 const (
 	// readChunk is one read of a session file. A shorter file gets a shorter
 	// buffer.
-	readChunk = 256 << 10
+	readChunk = 128 << 10
 	// headroom is the room before a chunk for the beginning of its first line,
 	// which the chunk before ended with. Longer beginnings are put together
 	// elsewhere.
-	headroom = 64 << 10
+	headroom = 32 << 10
 	// maxBatches is how many buffers one pass has: for each of the three that
 	// work on one the next, less one. Fewer make them wait for each other.
 	maxBatches = 5
