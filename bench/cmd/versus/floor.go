@@ -15,14 +15,22 @@ import (
 // floorRounds is how often a floor is measured.
 const floorRounds = 15
 
+// lonePeriods is how often the lone relay runs, for 0.6 s each.
+const lonePeriods = 5
+
 // floors measures what no program of this kind gets below, on this machine and
-// now: two hops through pipes, copying, checking JSON, and a sync.
+// now: two hops through pipes, a piece that is passed on alone, copying, checking
+// JSON, and a sync.
 func (t *table) floors() error {
 	pipe, err := pipeFloor()
 	if err != nil {
 		return err
 	}
 	sync, err := syncFloor()
+	if err != nil {
+		return err
+	}
+	lone, err := loneFloor()
 	if err != nil {
 		return err
 	}
@@ -45,12 +53,31 @@ func (t *table) floors() error {
 	for _, f := range []struct {
 		name, unit string
 		v          []float64
-	}{{"pipe round trip", "us", pipe}, {"sync", "ms", sync}, {"memory copy", "MiB/s", memory}, {"JSON scan", "MiB/s", scan}} {
+	}{{"pipe round trip", "us", pipe}, {"lone relay", "us", lone}, {"sync", "ms", sync}, {"memory copy", "MiB/s", memory}, {"JSON scan", "MiB/s", scan}} {
+		if len(f.v) == 0 {
+			continue // this system does not tell
+		}
 		x := stats.Of(f.v)
 		x.Name, x.Unit = f.name, f.unit
 		t.floor = append(t.floor, x)
 	}
 	return nil
+}
+
+// loneFloor is the processor time that a piece costs which comes alone and is
+// only passed on.
+func loneFloor() (times []float64, err error) {
+	for range lonePeriods {
+		us, err := relayFloor()
+		if errors.Is(err, errors.ErrUnsupported) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		times = append(times, us)
+	}
+	return times, nil
 }
 
 // pipeFloor sends 200 bytes to a goroutine that sends them back.

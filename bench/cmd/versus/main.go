@@ -21,7 +21,14 @@ import (
 	"strings"
 )
 
+// relayArg is the only argument of the process that relayFloor starts.
+const relayArg = "relay"
+
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == relayArg {
+		relay()
+		return
+	}
 	ours := flag.String("ours", "bin/magi-code", "this program")
 	other := flag.String("other", "", "the program to hold it against")
 	rounds := flag.Int("rounds", 5, "how often each figure is taken")
