@@ -46,7 +46,7 @@ func makeCode(root, ext string, count, size int) error {
 func BenchmarkAstGrep(b *testing.B) {
 	const files, size = 500, 8 << 10
 	for _, tc := range []struct{ ext, parsed, absent string }{
-		{"go", "fmt.Errorf($$$, errNothing, $$$) + errEmpty", "errors.Join($$$)"},
+		{"go", "fmt.Errorf($A, errEmpty)", "errors.Join($$$)"},
 		{"py", "isinstance($A, item, enumerate)", "os.path.join($$$)"},
 		{"js", "request.items.trim($A, item, limit)", "document.write($$$)"},
 		{"ts", "request.items.filter($A, item, limit)", "document.write($$$)"},

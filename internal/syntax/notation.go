@@ -18,7 +18,8 @@ import (
 //	f:x                   the nodes of x stand in field f
 //	kind{ ... }           a node
 //	[* base : kind{...} | kind{...} ]   base, wrapped by suffixes: [? once at most, [! once
-//	[% kind operand : 'a' 'b' / ^'c' ]  binary operators, the loosest first; ^ from the right
+//	[% kind operand : 'a' 'b' / ^'c' !'d' ]  binary operators, the loosest first; ^ from
+//	                      the right; ! is none here, and must not be taken for its start
 //	@S(x)  @0(x)  @-S     with flag S, without flags, only where S is not set
 //	'text'  CLASS  NL     tokens; NL is before a token on a new line
 //
@@ -334,9 +335,14 @@ func (n *notation) binary() *expr {
 	n.want(":")
 	for level := 1; ; {
 		switch sign := n.next(); sign {
-		case "'", "^":
-			right := n.take("^")
-			e.levels = append(e.levels, &binary{lit: n.literal(), level: level, right: right})
+		case "'", "^", "!":
+			b := &binary{level: level, right: n.take("^")}
+			if n.take("!") {
+				b.level = 0 // binds less than any operand asks for
+			}
+			n.next()
+			b.lit = n.literal()
+			e.levels = append(e.levels, b)
 		case "/":
 			n.want("/")
 			level++

@@ -66,6 +66,7 @@ func TestShapes(t *testing.T) {
 		{"rust shifts and types", "rust", "fn f() -> Vec<Vec<u8>> { a >> b }", "source_file(function_item(id parameters generic_type(id type_arguments(generic_type(id type_arguments(id)))) block(binary_x(id id))))"},
 		{"rust struct or block", "rust", "fn f() { if a { b } else { C { d: e } } }", "source_file(function_item(id parameters block(if_x(id block(id) else_clause(block(struct_x(id field_initializer_list(field_initializer(id id)))))))))"},
 		{"rust closure and or", "rust", "fn f() { a || b; || c; |x| y }", "source_file(function_item(id parameters block(binary_x(id id) closure_x(id) closure_x(id id))))"},
+		{"rust and after a comparison", "rust", "fn f() { a == 0 && b || c == d || |e| g }", "source_file(function_item(id parameters block(binary_x(binary_x(binary_x(binary_x(id number) id) binary_x(id id)) closure_x(id id)))))"},
 		{"rust lifetimes and chars", "rust", "fn f<'a>(x: &'a str) -> char { 'a' }", "source_file(function_item(id type_parameters(lifetime_parameter(lifetime)) parameters(parameter(id reference_type(lifetime id))) id block(char)))"},
 		{"rust macro", "rust", "fn f() { vec![1; n]; p!(a b) }", "source_file(function_item(id parameters block(macro_invocation(id token_tree(number id)) macro_invocation(id token_tree(id id)))))"},
 		{"rust block then method", "rust", "fn f() { match a { _ => b }.c() }", "source_file(function_item(id parameters block(call_x(field_x(match_x(id match_block(match_arm(id id))) id) arguments))))"},
