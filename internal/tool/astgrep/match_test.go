@@ -3,6 +3,8 @@ package astgrep
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -224,6 +226,34 @@ func TestOwnText(t *testing.T) {
 		if tried, taken := ownText(t, l, tree, 1<<20); taken*10 < tried*4 {
 			t.Errorf("%s: only %d of %d nodes could be patterns", language, taken, tried)
 		}
+	}
+}
+
+// TestOwnTextOfSources does the same with the files of this repository's tools.
+func TestOwnTextOfSources(t *testing.T) {
+	files, _ := filepath.Glob("../*/*.go")
+	if len(files) < 40 {
+		t.Fatalf("only %d files", len(files))
+	}
+	var parser syntax.Parser
+	tried, taken := 0, 0
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(src), "$") {
+			continue // a dollar sign may be a metavariable of the pattern
+		}
+		tree, err := parser.Parse(context.Background(), syntax.ByName("go"), src)
+		if err != nil || tree.Broken {
+			t.Fatalf("%s: %v", file, err)
+		}
+		a, b := ownText(t, tree.Language, tree, 60)
+		tried, taken = tried+a, taken+b
+	}
+	if taken*10 < tried*5 {
+		t.Errorf("only %d of %d nodes could be patterns", taken, tried)
 	}
 }
 
