@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -18,21 +20,35 @@ import (
 	"magicode/internal/frame"
 	"magicode/internal/server"
 	"magicode/internal/vfs"
+	"magicode/telemetry/otlp/otlptest"
 )
 
-// telemetries are what a child's environment says of telemetry.
-var telemetries = []struct {
+// telemetries are what a child's environment says of telemetry. The endpoints
+// are of this process: what they cost is in its figures.
+func telemetries(b *testing.B) []sinks {
+	answering, _ := otlptest.Answering(b, http.StatusOK)
+	hanging, _ := otlptest.Hanging(b)
+	export := func(what, url string) []string {
+		return []string{"MC_TELEMETRY=" + what, "MC_TELEMETRY_OTLP_ENDPOINT=" + url, "MC_TELEMETRY_PROM=" + filepath.Join(b.TempDir(), "m.prom")}
+	}
+	return []sinks{
+		{"off", nil},
+		{"file", []string{"MC_TELEMETRY=file"}},
+		{"otlp", export("otlp", answering)},
+		{"otlp_hang", export("otlp", hanging)},
+		{"full", export("file,otlp,prom", answering)},
+	}
+}
+
+type sinks struct {
 	name string
 	env  []string
-}{
-	{"off", nil},
-	{"file", []string{"MC_TELEMETRY=file"}},
 }
 
 // BenchmarkTurn runs turns of a burst of deltas and of tool calls that list a
 // folder. cpu-ms/turn is of the whole process, the model included.
 func BenchmarkTurn(b *testing.B) {
-	for _, tel := range telemetries {
+	for _, tel := range telemetries(b) {
 		for _, deltas := range []int{200, 2000} {
 			for _, calls := range []int{0, 20} {
 				b.Run(fmt.Sprintf("deltas=%d/tools=%d/telemetry=%s", deltas, calls, tel.name), func(b *testing.B) {
