@@ -99,19 +99,13 @@ func (j *journal) exportChanged() {
 // what was lost. The exit does not wait for that.
 const lastAnswer = 100 * time.Millisecond
 
-// finishExport waits until everything has been sent, or its time is up, and
-// reports whether there was anything to wait for.
-func (j *journal) finishExport(until time.Time) bool {
-	s := &j.otlp
-	if !s.on() {
-		return false
-	}
+// finishExport waits until everything has been sent, or its time is up.
+func (j *journal) finishExport(until time.Time) {
 	timer := time.NewTimer(time.Until(until) + lastAnswer)
 	defer timer.Stop()
 	select {
-	case <-s.exporter.Done():
+	case <-j.otlp.exporter.Done():
 	case <-timer.C:
 	}
-	s.state = s.exporter.State()
-	return true
+	j.otlp.state = j.otlp.exporter.State()
 }

@@ -371,10 +371,11 @@ func (j *journal) finish(b *barrier) {
 	j.written = j.file.size()
 	j.file.close()
 	j.prom.close()
-	j.status.exit(j, b.exit)
-	if j.finishExport(b.export) {
-		j.status.exit(j, b.exit) // with what was lost at last
+	if j.otlp.on() {
+		j.status.exit(j, "closing", b.exit)
+		j.finishExport(b.export)
 	}
+	j.status.exit(j, "closed", b.exit)
 	j.status.close()
 	close(b.done)
 }

@@ -56,9 +56,10 @@ func (s *statusFile) open(c *core, d *decision) {
 // report writes the status of a child that lives.
 func (j *journal) report() { j.status.write(j, "on", nil) }
 
-// exit writes the last status.
-func (s *statusFile) exit(j *journal, e exitState) {
-	s.write(j, "closed", &statusExit{Code: e.code, Reason: e.reason.text(), Detached: e.detached})
+// exit writes the last status, "closed", or the last but one, "closing": the files
+// are closed, and the endpoint has not said yet what it took.
+func (s *statusFile) exit(j *journal, state string, e exitState) {
+	s.write(j, state, &statusExit{Code: e.code, Reason: e.reason.text(), Detached: e.detached})
 }
 
 func (s *statusFile) close() {
