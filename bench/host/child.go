@@ -13,6 +13,7 @@ type Child struct {
 	*Conn
 	cmd     *exec.Cmd
 	in, out *os.File
+	closed  bool
 }
 
 // Start starts a program in a home. Close must be called.
@@ -41,11 +42,18 @@ func (c *Child) CPU() time.Duration { return processTime(c.cmd.Process.Pid) }
 // Peak is the most memory that was resident, in bytes; 0 where unknown.
 func (c *Child) Peak() int64 { return peakMemory(c.cmd.Process.Pid) }
 
+// Resident is the memory that is resident now, in bytes; 0 where unknown.
+func (c *Child) Resident() int64 { return residentMemory(c.cmd.Process.Pid) }
+
 // patience is how long a child may take to end after its input was closed.
 const patience = 10 * time.Second
 
-// Close ends the child and waits for it.
+// Close ends the child and waits for it. A second call does nothing.
 func (c *Child) Close() error {
+	if c.closed {
+		return nil
+	}
+	c.closed = true
 	err := c.in.Close()
 	timer := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
 	defer timer.Stop()

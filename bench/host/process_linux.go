@@ -19,12 +19,16 @@ func processTime(pid int) time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-func peakMemory(pid int) int64 {
+func peakMemory(pid int) int64 { return memoryField(pid, "VmHWM:") }
+
+func residentMemory(pid int) int64 { return memoryField(pid, "VmRSS:") }
+
+func memoryField(pid int, name string) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
+	_, rest, _ := bytes.Cut(status, []byte(name))
 	fields := bytes.Fields(rest)
 	if len(fields) == 0 {
 		return 0

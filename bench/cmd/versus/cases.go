@@ -46,6 +46,10 @@ func cases() []testCase {
 		{"tool", []figure{{name: "tool_call", unit: "ms", target: 3}}, tools},
 		{"burst", []figure{{name: "deltas", unit: "/s", higher: true, target: 5}, {name: "burst_cpu", unit: "us/delta", target: 10}}, burst},
 		{"single", []figure{{name: "single_cpu", unit: "us/delta", target: 5}}, single},
+		{"load", []figure{{name: "status_load", unit: "us"}, {name: "status_load_p99", unit: "us"}}, load},
+		{"cancel", []figure{{name: "cancel", unit: "ms"}}, cancel},
+		{"memory", []figure{{name: "rss_300", unit: "MiB"}, {name: "rss_growth", unit: "KiB/turn"}}, memory},
+		{"dead", []figure{{name: "stop_refused", unit: "ms"}, {name: "stop_hanging", unit: "ms"}}, dead},
 	}
 }
 
@@ -93,8 +97,8 @@ func with(program string, c testCase) (m measured, err error) {
 }
 
 // child runs f with an initialized child.
-func (s scene) child(f func(*host.Child) error) error {
-	c, err := host.Start(s.program, s.home)
+func (s scene) child(f func(*host.Child) error, env ...string) error {
+	c, err := host.Start(s.program, s.home, env...)
 	if err != nil {
 		return err
 	}
@@ -106,7 +110,7 @@ func (s scene) child(f func(*host.Child) error) error {
 }
 
 // session runs f with a new session that has had one turn.
-func (s scene) session(f func(*host.Child, string) error) error {
+func (s scene) session(f func(*host.Child, string) error, env ...string) error {
 	return s.child(func(c *host.Child) error {
 		at, err := c.Create()
 		if err != nil {
@@ -117,7 +121,7 @@ func (s scene) session(f func(*host.Child, string) error) error {
 			return err
 		}
 		return f(c, at.ID)
-	})
+	}, env...)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

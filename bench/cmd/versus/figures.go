@@ -26,12 +26,16 @@ func start(s scene) (measured, error) {
 		return nil, errors.Join(err, c.Close())
 	}
 	started := time.Since(from)
-	from = time.Now()
-	if _, err := c.Ask("shutdown", `{}`); err != nil {
-		return nil, errors.Join(err, c.Close())
-	}
-	err = c.Close()
-	return measured{"start": milliseconds(started), "stop": milliseconds(time.Since(from))}, err
+	stopped, err := stop(c)
+	return measured{"start": milliseconds(started), "stop": milliseconds(stopped)}, errors.Join(err, c.Close())
+}
+
+// stop is from the request to shut down to the end of the process.
+func stop(c *host.Child) (time.Duration, error) {
+	from := time.Now()
+	_, err := c.Ask("shutdown", `{}`)
+	err = errors.Join(err, c.Close())
+	return time.Since(from), err
 }
 
 const statusRequests = 3000

@@ -12,7 +12,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -34,14 +33,15 @@ func main() {
 	rounds := flag.Int("rounds", 5, "how often each figure is taken")
 	only := flag.String("only", "", "comma-separated cases: "+strings.Join(caseNames(), ", "))
 	out := flag.String("json", "", "write the values to this file")
+	svg := flag.String("svg", "", "draw them into this file")
 	flag.Parse()
-	if err := run(*ours, *other, *rounds, *only, *out); err != nil {
+	if err := run(*ours, *other, *rounds, *only, *out, *svg); err != nil {
 		fmt.Fprintln(os.Stderr, "versus:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ours, other string, rounds int, only, out string) error {
+func run(ours, other string, rounds int, only, out, svg string) error {
 	var programs []string
 	for _, p := range []string{ours, other} {
 		if p == "" {
@@ -73,9 +73,5 @@ func run(ours, other string, rounds int, only, out string) error {
 	}
 	rep := t.report()
 	rep.print(os.Stdout)
-	if out == "" {
-		return nil
-	}
-	b, err := json.MarshalIndent(rep, "", " ")
-	return errors.Join(err, os.WriteFile(out, append(b, '\n'), 0o644))
+	return errors.Join(rep.save(out), rep.draw(svg))
 }
