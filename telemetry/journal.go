@@ -167,6 +167,7 @@ func (j *journal) take(it item) {
 	switch {
 	case it.ended != nil:
 		j.add(bufferTraces, j.encoder.AppendSpan(j.buffers[bufferTraces], it.ended))
+	case it.record != nil && it.of.over():
 	case it.record != nil:
 		j.log(*it.record)
 	case it.opened != nil && kinds[it.opened.kind].now && !it.opened.held:
@@ -206,7 +207,8 @@ func (j *journal) log(l otlpjson.Log) {
 	j.add(bufferLogs, j.encoder.AppendLog(j.buffers[bufferLogs], l))
 }
 
-// started writes the start record of a span that is open.
+// started writes the start record of a span that is open. One that has ended
+// already has its end in the same write, and needs none.
 func (j *journal) started(o *openSpan, late bool) {
 	if late && o.held {
 		o.report(j.d) // it has become a span worth the name
@@ -215,7 +217,7 @@ func (j *journal) started(o *openSpan, late bool) {
 	j.scratch = append(j.scratch[:0], o.attrs...)
 	sc, ended := o.sc, o.ended
 	o.mu.Unlock()
-	if ended && late || !sc.IsValid() {
+	if ended && (late || !o.urgent()) || !sc.IsValid() {
 		return
 	}
 	j.beat(o)

@@ -115,6 +115,7 @@ type kindInfo struct {
 	root bool    // it begins a trace and links to the span it was begun in
 	tail EnumKey // its value belongs to the name: "execute_tool bash"; keyNone: none
 	only bool    // the value is the whole name
+	many bool    // it has more attributes than most
 }
 
 var kinds = [kindCount]kindInfo{
@@ -133,11 +134,11 @@ var kinds = [kindCount]kindInfo{
 	SpanHistoryProject:      {name: "magi.history.project"},
 	SpanHistoryPage:         {name: "magi.history.page"},
 	SpanHistoryFingerprint:  {name: "magi.history.fingerprint"},
-	SpanRun:                 {name: "invoke_agent magi-code", now: true, root: true},
+	SpanRun:                 {name: "invoke_agent magi-code", now: true, root: true, many: true},
 	SpanRunValidate:         {name: "magi.run.validate"},
 	SpanRunPrepare:          {name: "magi.run.prepare"},
 	SpanRunPreflight:        {name: "magi.run.preflight"},
-	SpanChat:                {name: "chat", role: roleClient, now: true},
+	SpanChat:                {name: "chat", role: roleClient, now: true, many: true},
 	SpanProviderAttempt:     {name: "magi.provider.attempt", role: roleClient, now: true},
 	SpanProviderRetryWait:   {name: "magi.provider.retry_wait", now: true},
 	SpanExecuteTool:         {name: "execute_tool", now: true, tail: KeyTool},

@@ -10,11 +10,12 @@ import (
 	"magicode/telemetry/otlpjson"
 )
 
-// item is one thing for the journal. Exactly one field is set.
+// item is one thing for the journal. Exactly one field is set, but for a record.
 type item struct {
 	ended   sdktrace.ReadOnlySpan
 	opened  *openSpan
 	record  *otlpjson.Log
+	of      *openSpan // whom a record is about
 	snap    bool
 	measure bool // metrics are wanted now
 	barrier *barrier
@@ -73,7 +74,18 @@ func (d *decision) nudge() {
 
 // announce queues the start record of a span, or the look at it after 250 ms.
 func (d *decision) announce(o *openSpan) {
-	d.put(o.core, item{opened: o}, o.kind >= SpanCleanup || o.kind == SpanChild)
+	d.put(o.core, item{opened: o}, o.urgent())
+}
+
+// urgent reports the kinds whose records go ahead of the rest.
+func (o *openSpan) urgent() bool { return o.kind >= SpanCleanup || o.kind == SpanChild }
+
+// over reports that a record of how far the span is says nothing any more: it has
+// ended, and its end stands in the same write. What is urgent is told all the same.
+func (o *openSpan) over() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.ended && !o.urgent()
 }
 
 // progress records what happened inside a span that has not ended, with what is
@@ -94,7 +106,7 @@ func (c *core) progress(o *openSpan, event string, at time.Time) {
 	if event != "" {
 		attrs = append(attrs, attribute.String(keyEventName, event))
 	}
-	d.put(c, item{record: &otlpjson.Log{Time: c.clock(at), Name: recordEvent, Span: sc, Attributes: attrs}}, o.kind >= SpanCleanup)
+	d.put(c, item{record: &otlpjson.Log{Time: c.clock(at), Name: recordEvent, Span: sc, Attributes: attrs}, of: o}, o.urgent())
 }
 
 func (c *core) urgent() {

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -11,15 +12,37 @@ import (
 	"magicode/telemetry/otlpjson"
 )
 
+// form is what the values of a key look like.
+type form uint8
+
+const (
+	_ form = iota
+	formInt
+	formBool
+	formWord
+	formName
+)
+
+// keyForms is asked for every attribute that is written.
+var keyForms = sync.OnceValue(func() map[string]form {
+	forms := map[string]form{}
+	for f, keys := range map[form][]string{formInt: intKeys[:], formBool: boolKeys[:], formWord: enumKeys[1:], formName: nameKeys[:]} {
+		for _, k := range keys {
+			forms[k] = f
+		}
+	}
+	return forms
+})
+
 // allowed is the second check of what leaves the process (telemetry.md 7.2): a
 // key must be known, and its value must be of the key's type and form. It knows
 // nothing of how values are made.
 func allowed(r otlpjson.Record, key string, v attribute.Value) bool {
 	switch v.Type() {
 	case attribute.INT64:
-		return contains(intKeys[:], key) || oneOf(key, keySpanAge, keyOldest, keyOutputOldest, keyWorkerPending, keyGoroutines, keyDropped, "magi.capture.schema")
+		return keyForms()[key] == formInt || oneOf(key, keySpanAge, keyOldest, keyOutputOldest, keyWorkerPending, keyGoroutines, keyDropped, "magi.capture.schema")
 	case attribute.BOOL:
-		return contains(boolKeys[:], key) || oneOf(key, keySpanCut, keySpanLate, keyStream)
+		return keyForms()[key] == formBool || oneOf(key, keySpanCut, keySpanLate, keyStream)
 	case attribute.STRINGSLICE:
 		if key == enumKeys[KeyFinishReasons] {
 			return !slices.ContainsFunc(v.AsStringSlice(), func(s string) bool { return s != other && WordOf(s) == 0 })
@@ -38,11 +61,11 @@ func allowedText(r otlpjson.Record, key, s string) bool {
 	case r == otlpjson.RecordResource:
 		return oneOf(key, "service.name", "service.version", "service.instance.id", "telemetry.sdk.name", "telemetry.sdk.language",
 			"process.runtime.name", "process.runtime.version", "os.type", "host.arch") && printable(s)
-	case contains(enumKeys[1:], key):
+	case keyForms()[key] == formWord:
 		return s == other || WordOf(s) != 0
 	case key == keyErrorType || key == keyRPCStatus:
 		return CodeOf(s).text() == s
-	case contains(nameKeys[:], key):
+	case keyForms()[key] == formName:
 		return allowedName(key, s)
 	case key == keySpanParent:
 		return hexadecimal(s, 16)

@@ -65,7 +65,8 @@ type spanEvent struct {
 const (
 	maxAttributes = 32
 	maxEvents     = 16
-	usualAttrs    = 8
+	usualAttrs    = 10
+	mostAttrs     = 26
 )
 
 // Begin opens a span below the one that ctx carries. Off, it returns ctx
@@ -264,10 +265,18 @@ func (o *openSpan) put(kv attribute.KeyValue) bool {
 		return false
 	}
 	if o.attrs == nil {
-		o.attrs = make([]attribute.KeyValue, 0, usualAttrs)
+		o.attrs = make([]attribute.KeyValue, 0, kinds[o.kind].attributes())
 	}
 	o.attrs = append(o.attrs, kv)
 	return true
+}
+
+// attributes is how many a span of this kind usually ends with.
+func (k *kindInfo) attributes() int {
+	if k.many {
+		return mostAttrs
+	}
+	return usualAttrs
 }
 
 // finish ends the span and counts it.

@@ -353,6 +353,34 @@ func TestUnfinishedSpans(t *testing.T) {
 	}
 }
 
+// TestShortSpansHaveOneRecord: what began and ended between two looks is told by
+// its end alone; what is still open, or urgent, is told when it begins.
+func TestShortSpansHaveOneRecord(t *testing.T) {
+	tel, dir := started(t)
+	d := tel.core().decided.Load()
+	waitFor(t, d.idle.Load)
+	_, short := tel.Begin(context.Background(), SpanRun)
+	short.Event(EventFirstDelta)
+	short.End()
+	_, open := tel.Begin(context.Background(), SpanStartup)
+	_, urgent := tel.Begin(context.Background(), SpanCleanupLease)
+	urgent.End()
+	waitFor(t, d.idle.Load)
+	open.End()
+	files := stop(t, tel, dir)
+	for name, wanted := range map[string]bool{"invoke_agent magi-code": false, "magi.startup": true, "magi.cleanup.lease": true} {
+		if got := strings.Contains(files["logs"], `{"key":"magi.span.name","value":{"stringValue":"`+name+`"}}`); got != wanted {
+			t.Errorf("%s has a start record: %v", name, got)
+		}
+		if !strings.Contains(files["traces"], `"name":"`+name+`"`) {
+			t.Errorf("%s has no end", name)
+		}
+	}
+	if !strings.Contains(files["traces"], "magi.first_delta") {
+		t.Error("the event is lost")
+	}
+}
+
 func TestAppendCap(t *testing.T) {
 	tel, dir := started(t)
 	ctx, run := tel.Begin(context.Background(), SpanRun)

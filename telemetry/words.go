@@ -3,6 +3,7 @@ package telemetry
 import (
 	"slices"
 	"strconv"
+	"sync"
 )
 
 // Word is a row of the closed list of words. The zero value is "_OTHER".
@@ -33,13 +34,16 @@ var words = [...]string{
 }
 
 // WordOf returns the word s, or "_OTHER" when s is none: free text has no way in.
-func WordOf(s string) Word {
-	i, ok := slices.BinarySearch(words[1:], s)
-	if !ok {
-		return 0
+func WordOf(s string) Word { return wordIndex()[s] }
+
+// wordIndex is made at the first use: most children never need it.
+var wordIndex = sync.OnceValue(func() map[string]Word {
+	index := make(map[string]Word, len(words))
+	for i, s := range words[1:] {
+		index[s] = Word(i + 1)
 	}
-	return Word(i + 1)
-}
+	return index
+})
 
 func (w Word) text() string {
 	if int(w) < len(words) {
