@@ -114,17 +114,24 @@ func (t Tel) EventWaited(d time.Duration) {
 	}
 }
 
-// DeltaQueued reports a delta that was taken.
+// DeltaQueued reports a delta that was taken, and will be a frame of its own.
 func (t Tel) DeltaQueued() {
 	if c := t.core(); c != nil {
-		c.hot.deltas[0].Add(1)
+		c.hot.deltas[deltaQueued].Add(1)
+	}
+}
+
+// DeltaMerged reports a delta that was taken into the one waiting before it.
+func (t Tel) DeltaMerged() {
+	if c := t.core(); c != nil {
+		c.hot.deltas[deltaMerged].Add(1)
 	}
 }
 
 // DeltaDropped reports a delta whose text was thrown away at a boundary.
 func (t Tel) DeltaDropped() {
 	if c := t.core(); c != nil {
-		c.hot.deltas[1].Add(1)
+		c.hot.deltas[deltaDropped].Add(1)
 	}
 }
 

@@ -24,8 +24,16 @@ type hotInstruments struct {
 	writeBlocked atomic.Uint64
 	worker       gauge
 	workerWait   histogram
-	deltas       [2]atomic.Uint64 // queued, dropped
+	deltas       [deltaCount]atomic.Uint64
 }
+
+// What becomes of a delta.
+const (
+	deltaQueued = iota
+	deltaMerged
+	deltaDropped
+	deltaCount
+)
 
 func newHotInstruments() *hotInstruments {
 	h := new(hotInstruments)
@@ -144,8 +152,9 @@ func (h *hotInstruments) metrics(p *peaks) []point.Metric {
 		gaugeOf("magi.worker.pending", "{event}", float64(h.worker.now.Load())),
 		gaugeOf("magi.worker.pending.peak", "{event}", float64(p.worker)),
 		hist("magi.worker.wait.duration", "s", perSecond, workerWaits[:], h.workerWait.point(perSecond)),
-		counter("magi.deltas", "{delta}", value(float64(h.deltas[0].Load()), point.Label{Key: keyDeltaOutcome, Value: "queued"}),
-			value(float64(h.deltas[1].Load()), point.Label{Key: keyDeltaOutcome, Value: "dropped"})),
+		counter("magi.deltas", "{delta}", value(float64(h.deltas[deltaQueued].Load()), point.Label{Key: keyDeltaOutcome, Value: "queued"}),
+			value(float64(h.deltas[deltaMerged].Load()), point.Label{Key: keyDeltaOutcome, Value: "merged"}),
+			value(float64(h.deltas[deltaDropped].Load()), point.Label{Key: keyDeltaOutcome, Value: "dropped"})),
 	}
 }
 
@@ -165,8 +174,9 @@ func (h *hotInstruments) frames() []point.Point {
 	return points
 }
 
+// deltaCounts are those that were taken and those that were dropped.
 func (h *hotInstruments) deltaCounts() [2]uint64 {
-	return [2]uint64{h.deltas[0].Load(), h.deltas[1].Load()}
+	return [2]uint64{h.deltas[deltaQueued].Load() + h.deltas[deltaMerged].Load(), h.deltas[deltaDropped].Load()}
 }
 
 func (h *hotInstruments) totals() (in, out uint64) {

@@ -86,7 +86,7 @@ func allowedText(r otlpjson.Record, key, s string) bool {
 	}
 	switch key {
 	case keyDirection, keyFrameType, keyDeltaOutcome:
-		return oneOf(s, "in", "out", "request", "invalid", "response", "event", "queued", "dropped")
+		return oneOf(s, "in", "out", "request", "invalid", "response", "event", "queued", "merged", "dropped")
 	case keyEvent:
 		return contains(frameEvents[:], s)
 	case keySignal:

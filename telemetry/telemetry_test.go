@@ -88,6 +88,7 @@ func exercise(t Tel) {
 	t.WorkerEvents(2)
 	t.EventWaited(time.Millisecond)
 	t.DeltaQueued()
+	t.DeltaMerged()
 	t.DeltaDropped()
 	t.Rejected(WordOf("status"), CodeOf("busy"))
 	t.OutputFailed(WordOf("deadline"))

@@ -70,7 +70,7 @@ func (q *Queue) tryDelta(d Delta) (taken, wake bool) {
 		return false, false
 	}
 	if q.n > 0 && q.merge(d) {
-		q.tel.DeltaQueued()
+		q.tel.DeltaMerged()
 		return true, false
 	}
 	if q.n == len(q.ring) {

@@ -41,7 +41,7 @@ func (a *Analysis) queues(c *Capture) {
 	q.WorkerPeak = largest("magi.worker.pending.peak")
 	q.NearMisses = c.Total("magi.output.near_misses")
 	q.Dropped = c.Total("magi.deltas", "magi.delta.outcome", "dropped")
-	q.Deltas = c.Total("magi.deltas", "magi.delta.outcome", "queued") + q.Dropped
+	q.Deltas = c.Total("magi.deltas")
 	q.Rejected = c.Total("magi.admission.rejections")
 	a.stalls(c)
 }

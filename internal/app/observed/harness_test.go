@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -57,6 +58,8 @@ func canaries() []string {
 // world is a home, a workspace and a scripted model.
 type world struct {
 	home, work string
+	program    string                    // "" is the test binary
+	slow       func(io.Reader) io.Reader // between the child and its host; nil: nothing
 	settings   map[string]any
 	model      *httptest.Server
 	gate       chan struct{} // not nil: lets one more piece of text through
@@ -152,6 +155,7 @@ type child struct {
 	stderr bytes.Buffer
 	mu     sync.Mutex
 	frames []string
+	sent   []string
 }
 
 // start starts a child with these variables.
@@ -165,6 +169,9 @@ func (w *world) start(t *testing.T, env ...string) *child {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if w.program != "" {
+		exe = w.program
 	}
 	c := &child{cmd: exec.Command(exe, "serve", "--stdio")}
 	c.cmd.Dir = w.work
@@ -182,12 +189,17 @@ func (w *world) start(t *testing.T, env ...string) *child {
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	c.Client = client.New(out, in, func(sent bool, frame []byte) {
-		if sent {
-			return
-		}
+	from := io.Reader(out)
+	if w.slow != nil {
+		from = w.slow(out)
+	}
+	c.Client = client.New(from, in, func(sent bool, frame []byte) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		if sent {
+			c.sent = append(c.sent, string(frame))
+			return
+		}
 		c.frames = append(c.frames, string(frame))
 	})
 	return c
