@@ -197,3 +197,42 @@ func TestDocumentation(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryKindIsTimed: for each kind of span some test delays its subject and
+// sees it there (package spantest). A snapshot is written already ended.
+func TestEveryKindIsTimed(t *testing.T) {
+	constant := regexp.MustCompile(`(?m)^\t(Span[A-Z]\w*)(?: Kind = iota)?$`)
+	timed := regexp.MustCompile(`(?:\.Sees\(|\.check\(|^\t\t\{)telemetry\.(Span[A-Z]\w*)`)
+	seen := map[string]bool{"SpanCleanupSnapshot": true}
+	err := filepath.WalkDir("../internal", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(b), "reader/spantest") {
+			return err
+		}
+		for line := range strings.Lines(string(b)) {
+			for _, m := range timed.FindAllStringSubmatch(line, -1) {
+				seen[m[1]] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile("names.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := constant.FindAllStringSubmatch(string(b), -1)
+	if len(names) != int(kindCount) {
+		t.Fatalf("%d of %d kinds", len(names), kindCount)
+	}
+	for _, m := range names {
+		if !seen[m[1]] {
+			t.Errorf("no test delays what %s times", m[1])
+		}
+	}
+}

@@ -57,7 +57,7 @@ func planned(rw http.ResponseWriter, r *http.Request) {
 		text, _ := m.Content.(string)
 		if _, spec, ok := strings.Cut(text, "plan "); ok && m.Role == "user" {
 			p = plan{}
-			_ = json.Unmarshal([]byte(spec), &p)
+			_ = json.NewDecoder(strings.NewReader(spec)).Decode(&p) // other words may follow
 			step = 0
 		}
 		if m.Role == "tool" {
@@ -81,6 +81,10 @@ func planned(rw http.ResponseWriter, r *http.Request) {
 		return
 	case "read":
 		a.call("read", map[string]any{"path": canaryFile + ".txt"})
+	case "look":
+		a.call("mcp__notes__look", map[string]any{})
+	case "delegate":
+		a.call("subagents", map[string]any{"tasks": []any{map[string]any{"intent": `plan {"Steps":["sub"]}`}}})
 	case "bash":
 		a.call("bash", map[string]any{"command": "touch made", "intent": "make a file"})
 	default:

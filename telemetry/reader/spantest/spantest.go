@@ -60,9 +60,14 @@ func (p *Probe) Context() context.Context {
 func (p *Probe) Delay() {
 	from := time.Now()
 	time.Sleep(Delayed)
+	p.Waited(from, time.Now())
+}
+
+// Waited is a delay that the test has seen and not made.
+func (p *Probe) Waited(from, to time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.waits = append(p.waits, interval{p.clock(from), p.clock(time.Now())})
+	p.waits = append(p.waits, interval{p.clock(from), p.clock(to)})
 }
 
 // Once is Delay for the first call only.
@@ -81,13 +86,16 @@ func (p *Probe) Sees(kind telemetry.Kind, name ...string) {
 		p.t.Fatal("the subject was never delayed")
 	}
 	for _, w := range p.waits {
-		if err := seen(spans, w, kind.String(), strings.Join(name, "")); err != nil {
+		if err := Check(spans, w.from, w.to, kind, strings.Join(name, "")); err != nil {
 			p.t.Error(err)
 		}
 	}
 }
 
-func seen(spans []reader.Span, w interval, kind, name string) error {
+// Check tells whether a delay lies in a span of a kind and in none beside it. A
+// name, if not "", is that of the span.
+func Check(spans []reader.Span, from, to time.Time, k telemetry.Kind, name string) error {
+	w, kind := interval{from, to}, k.String()
 	var found *reader.Span
 	for i := range spans {
 		s := &spans[i]
