@@ -37,7 +37,7 @@ var rows = map[string]float64{
 	"internal/provider/chat": 7.2, "internal/provider/responses": 7.3,
 	"internal/provider/exchange": 7.4, "internal/provider/transcript": 7.4,
 	"internal/tool/read": 7, "internal/tool/write": 7, "internal/tool/bash": 7, "internal/tool/grep": 7, "internal/tool/find": 7,
-	"internal/tool/listfiles": 7, "internal/tool/hashedit": 7, "internal/tool/control": 7, "internal/tool/astgrep": 7, "internal/tool/viewimage": 7,
+	"internal/tool/listfiles": 7, "internal/tool/hashedit": 7, "internal/tool/control": 7, "internal/tool/astgrep": 7, "internal/tool/viewimage": 7, "internal/tool/web": 7,
 	"internal/mcp": 7, "internal/replay": 7, "internal/prompt": 7, "internal/prompttag": 7, "internal/protect": 7, "internal/history": 7,
 	"internal/lsp": 7, "internal/protect/injection": 7.4, "internal/protect/judge": 7.5, "internal/ledger": 7,
 	"internal/hook": 7, "internal/script": 7, "internal/catalog": 7, "internal/tokens": 7, "internal/checkpoint": 7,

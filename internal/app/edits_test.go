@@ -18,6 +18,9 @@ func TestLedgerOfTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	m := startTimed(t)
 	c := serveOn(t, vfs.OS(), dir, m)
 	write := func(name, text string) string {
@@ -27,7 +30,7 @@ func TestLedgerOfTurns(t *testing.T) {
 	turns := []string{c.turn()}
 	m.load(write("a", "2"), `tool:code_mode {"code":"return tools.call('write', {path: 'b', content: '3'}).success"}`, "text:two")
 	turns = append(turns, c.turn())
-	m.load(`tool:subagents {"tasks":[{"intent":"write","task":"write it"}]}`, write("c", "4"), "text:done", "text:three")
+	m.load(`tool:subagents {"tasks":[{"intent":"write","cwd":"sub"}]}`, write("c", "4"), "text:done", "text:three")
 	turns = append(turns, c.turn())
 	for i, got := range turns {
 		if got != "completed durable <nil>" {
@@ -39,7 +42,7 @@ func TestLedgerOfTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	want := [][2]string{{"1", "a"}, {"2", "a"}, {"2", "b"}, {"3", "c"}}
+	want := [][2]string{{"1", "a"}, {"2", "a"}, {"2", "b"}, {"3", "sub/c"}}
 	if len(lines) != len(want) {
 		t.Fatalf("%d records:\n%s", len(lines), text)
 	}

@@ -84,7 +84,7 @@ func (u *agentRun) prepare(ctx context.Context, notice func(string)) (runner.Con
 	}
 	title := u.title(ctx, notice)
 	u.env = r.tools.env()
-	u.env.Edits = u.edits()
+	u.env.Edits, u.env.WebSearch = u.edits(), r.webSearch(sel)
 	id := conversationID(u.att.ID())
 	tools := d.offer()
 	th := &thread{runtime: r, handle: r.handle(), conv: conv, head: d.head(), runID: u.request.RunID, rebase: u.att.Rebase}

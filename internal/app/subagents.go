@@ -159,7 +159,7 @@ func (c *taskRun) config(ctx context.Context) (runner.Config, error) {
 	return runner.Config{
 		Recorder: t.handle, Provider: prov, Tools: tools.registry, Guard: c.run.guard(c.label + " · " + c.request.Intent), Limits: limits(),
 		Hooks: c.hooks(), Script: r.script(tools, t.handle),
-		Env:     tool.Env{Cwd: c.request.Cwd, CanonicalCwd: c.request.CanonicalCwd, Inspect: c.rights.Inspection, Edits: c.run.env.Edits},
+		Env:     tool.Env{Cwd: c.request.Cwd, CanonicalCwd: c.request.CanonicalCwd, Inspect: c.rights.Inspection, Edits: c.run.env.Edits, WebSearch: r.webSearch(sel)},
 		Request: provider.Request{Model: sel.Model, Level: sel.Level, Tools: tools.definitions, ToolsCache: tools.cache, PromptCacheKey: key, ConversationID: id},
 		System:  c.system(tools), History: t.history(t.conv.Items()), InputFields: map[string]any{"task_scope_version": 1}, HasCallID: t.conv.HasCallID,
 		Budget: r.budgetOf(sel, tokens.For(sel.Provider, sel.Model)), Compaction: t.compaction(sel),

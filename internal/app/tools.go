@@ -26,6 +26,7 @@ import (
 type toolset struct {
 	agent     *agent
 	providers provider.Factory
+	web       tool.Tool
 	snap      *startup.Snapshot
 	cwd       string
 	files     tool.Files
@@ -43,7 +44,7 @@ type offer struct {
 }
 
 func newToolset(a *agent, snap *startup.Snapshot, providers provider.Factory) *toolset {
-	t := &toolset{agent: a, providers: providers, snap: snap, cwd: a.cwd, files: tool.Files{FS: a.fs, Locks: tool.LeaseLocks{Manager: a.leases}}, snapshots: new(tool.Snapshots)}
+	t := &toolset{agent: a, providers: providers, web: newWeb(a), snap: snap, cwd: a.cwd, files: tool.Files{FS: a.fs, Locks: tool.LeaseLocks{Manager: a.leases}}, snapshots: new(tool.Snapshots)}
 	t.tools = t.build(t.rights())
 	t.whole = t.forRights(t.rights(), subagent.New(subagent.Options{}))
 	return t
@@ -63,6 +64,7 @@ func (t *toolset) build(c attach.Ceiling) []tool.Tool {
 		find.New(fs, ignore.Sources{}, c.FindAbsolutePaths),
 		listfiles.New(fs, c.ListFilesAbsolutePaths),
 		astgrep.New(fs, ignore.Sources{}, c.AstGrepAbsolutePaths),
+		t.web,
 		control.New(t.snap.Settings.Capabilities.Tools.Compact),
 	}, serverTools(t.snap.Servers)...))
 }

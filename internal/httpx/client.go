@@ -29,7 +29,8 @@ type Options struct {
 	// Environ holds "NAME=value" strings, as os.Environ gives them; the last one
 	// of a name counts. Only the proxy variables are read, once.
 	Environ []string
-	// Dial replaces the network dialer; tests only.
+	// Dial replaces the network dialer: of tests, and of who goes to addresses
+	// that it has chosen or waits less long.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// RootCAs replaces the system's certificates.
 	RootCAs *x509.CertPool

@@ -95,6 +95,8 @@ type Request struct {
 	RequestSequence int
 	// Compacted: the conversation begins with a summary of an earlier part.
 	Compacted bool
+	// WebSearch asks the provider's own search (PurposeWeb; openai-codex only).
+	WebSearch bool
 	// Whole asks for one answer in place of a stream, within the bounds of
 	// tools.md 1.15 and without further attempts. A service that only streams
 	// streams all the same.
@@ -137,6 +139,8 @@ const (
 	// EventTrace: Raw is the record of a stream that broke, for the session's
 	// provider_stream_trace; it holds no text and no arguments (providers.md 14.2).
 	EventTrace
+	// EventSource: a web search rests on the page at ItemID, whose title is Text.
+	EventSource
 )
 
 // Call is a tool call as the provider sent it.

@@ -53,10 +53,22 @@ type Env struct {
 	ContextUsage func() (current, limit int, known bool)
 	// Edits is told of every file that a tool changes; nil: nobody keeps them.
 	Edits Edits
+	// WebSearch searches by the run's own provider; nil: it has no search.
+	WebSearch func(ctx context.Context, query string, limit int) (SearchAnswer, error)
 	// Nest is what the runner offers to a call that holds runs of its own: a
 	// *runner.Nest, or nil outside of a run.
 	Nest any
 }
+
+// SearchAnswer is what a provider's own search found.
+type SearchAnswer struct {
+	Provider string // its id
+	Text     string
+	Sources  []Source // each address once
+}
+
+// Source is a page that an answer rests on.
+type Source struct{ URL, Title string }
 
 // Tool is one tool. Run never panics on bad input and never ends the run: a
 // failure is a Result. It returns soon after ctx ends.

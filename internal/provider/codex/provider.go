@@ -173,6 +173,9 @@ func (p *Provider) call(req *provider.Request) exchange.Call {
 		Model:     req.Model,
 		Hide:      []string{string(login.Access)},
 	}
+	if req.WebSearch {
+		c.NewParser = newSearchParser
+	}
 	if c.Semantic <= 0 {
 		c.Semantic = p.config.Semantic
 	}

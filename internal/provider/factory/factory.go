@@ -207,7 +207,7 @@ func (s *shaped) Stream(ctx context.Context, req provider.Request, emit func(pro
 	switch s.purpose {
 	case provider.PurposeCompaction:
 		req.PromptCacheKey, req.Tools = "", nil
-	case provider.PurposeImage:
+	case provider.PurposeImage, provider.PurposeWeb:
 		req.PromptCacheKey, req.ConversationID, req.Tools = "", "", nil
 	case provider.PurposeTitle:
 		req.PromptCacheKey, req.ConversationID, req.Tools = "", "", nil

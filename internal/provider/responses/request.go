@@ -28,7 +28,11 @@ func Body(req *provider.Request, o Options) *body.Body {
 	parts := transcript.Arrange(transcript.Parts(req.Items, wire, encode))
 	var b body.Builder
 	b.Open("{")
-	b.Member("include", `["reasoning.encrypted_content"]`)
+	if req.WebSearch {
+		b.Member("include", "[]")
+	} else {
+		b.Member("include", `["reasoning.encrypted_content"]`)
+	}
 	input(&b, parts)
 	instructions(&b, parts)
 	budget, maxTokens := provider.ThinkingBudget(req.Level, req.MaxOutputTokens)
@@ -36,7 +40,7 @@ func Body(req *provider.Request, o Options) *body.Body {
 		b.Member("max_tokens", strconv.Itoa(maxTokens))
 	}
 	b.Str("model", req.Model)
-	if o.ParallelCalls && len(req.Tools) > 0 {
+	if o.ParallelCalls && (len(req.Tools) > 0 || req.WebSearch) {
 		b.Member("parallel_tool_calls", "true")
 	}
 	if req.PromptCacheKey != "" {
@@ -59,7 +63,11 @@ func Body(req *provider.Request, o Options) *body.Body {
 	if o.AnthropicLike && budget > 0 {
 		b.Member("thinking", `{"budget_tokens":`+strconv.Itoa(budget)+`,"type":"enabled"}`)
 	}
-	if len(req.Tools) > 0 {
+	switch {
+	case req.WebSearch: // providers.md 12.5
+		b.Member("tool_choice", `"required"`)
+		b.Member("tools", `[{"external_web_access":true,"search_context_size":"medium","type":"web_search"}]`)
+	case len(req.Tools) > 0:
 		b.Member("tool_choice", `"auto"`)
 		b.Key("tools")
 		b.Raw(tools(req))
