@@ -12,7 +12,7 @@ import (
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"package a\nfunc f() { x := T{1, 2} }", "def f(a, *b):\n  return [x for x in a]\n", "const a = (b) => `c${d}`; <A>{b}</A>",
-		"fn f<'a>(x: &'a T) -> Vec<u8> { x!{a} }", "type A<T> = { [k in T]?: B<C>[] }", "}{)(][", "'\"`/*", "#[a] $A $$$B", "\xff\xfe", "if a:\n\tb\n  c",
+		"fn f<'a>(x: &'a T) -> Vec<u8> { x!{a} }", "type A<T> = { [k in T]?: B<C>[] }", "}{)(][", "'\"`/*", "#[a] $A $$$B", "\xff\xfe", "f'{a!r:{b}}' rf\"\"\"{{\n{c=}\"\"\"", "if a:\n\tb\n  c",
 	} {
 		for i := range Languages() {
 			f.Add(s, uint8(i))

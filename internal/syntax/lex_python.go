@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // lexPython cuts Python, with tokens for line ends and indentation.
 func lexPython(l *lexer) {
 	p := pythonLayout{lexer: l, indents: []int{0}}
@@ -11,6 +13,8 @@ func lexPython(l *lexer) {
 		case b == '$' && l.metavariable():
 		case p.stringStart() > 0:
 			p.str(p.stringStart())
+		case len(p.open) > 0 && p.interpolationEnds(b):
+			p.resume()
 		case identStart(b):
 			l.word()
 		case digit(b) || b == '.' && digit(l.at(1)):
@@ -26,8 +30,9 @@ func lexPython(l *lexer) {
 // pythonLayout follows brackets and indentation.
 type pythonLayout struct {
 	*lexer
-	depth   int   // of brackets: inside, line ends mean nothing
-	indents []int // columns of the blocks around
+	depth   int            // of brackets: inside, line ends mean nothing
+	indents []int          // columns of the blocks around
+	open    []pythonString // strings around the present expression
 }
 
 // gap skips blanks, comments and line ends up to the next token and adds the
@@ -135,6 +140,10 @@ func (p *pythonLayout) stringStart() int {
 
 func (p *pythonLayout) str(from int) {
 	quote := p.at(from - 1)
+	if strings.ContainsAny(string(p.src[p.pos:p.pos+from-1]), "fFtT") {
+		p.formatted(from)
+		return
+	}
 	if p.at(from) != quote || p.at(from+1) != quote {
 		p.lexer.str(classString, from, quote, false)
 		return

@@ -48,6 +48,8 @@ func TestShapes(t *testing.T) {
 		{"python operators of two words", "python", "a not in b and c is not d\n", "module(boolean_operator(comparison_operator(id id) comparison_operator(id id)))"},
 		{"python comprehension", "python", "[a for b in c if d]\n", "module(list_comprehension(id for_in_clause(id id) if_clause(id)))"},
 		{"python tuple or brackets", "python", "(a)\n(a,)\n()\n", "module(parenthesized_x(id) tuple(id) tuple)"},
+		{"python expressions in strings", "python", "f'a{b(c)!r:>{d}}{{e}}' rf\"{x:=5}\\{y=}\"\n", "module(concatenated_string(interpolated_string(template_text call(id argument_list(id)) template_text id template_text) interpolated_string(template_text id template_text id template_text)))"},
+		{"python strings in strings", "python", "f\"{a['b']:{'c'}}\" f'\\N{DASH}' f'{x!=y}' f\"\"\"{\nz\n}\"\"\"\n", "module(concatenated_string(interpolated_string(template_text subscript(id string) template_text string template_text) string interpolated_string(template_text comparison_operator(id id) template_text) interpolated_string(template_text id template_text)))"},
 		{"python soft keyword", "python", "match = 1\nmatch x:\n  case A(b=1) if c: pass\n", "module(assignment(id number) match_s(id case_clause(call(id argument_list(keyword_argument(id number))) id block(pass_s))))"},
 
 		{"script regular expression", "javascript", "a = b / c; x = /[/]+/g.test(y)", "program(assignment_x(id binary_x(id id)) assignment_x(id call_x(member_x(regex id) arguments(id))))"},
@@ -90,6 +92,7 @@ func TestMending(t *testing.T) {
 		{"script statement", "javascript", "f();\nlet = = 2;\nfunction g() { return 1 }", "program(call_x(id arguments) ERROR function_d(id formal_parameters statement_block(return_s(number))))"},
 		{"rust item", "rust", "fn f( { }\nfn g() {}\n", "source_file(ERROR function_item(id parameters block))"},
 		{"only rubbish", "go", "}}} ((\n", "source_file(ERROR)"},
+		{"an open expression in a string", "python", "x = f'{a'\ny = 1\n", "module(ERROR assignment(id number))"},
 		{"an open string", "python", "x = 'abc\ny = 1\n", "module(ERROR assignment(id number))"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -75,6 +75,8 @@ func TestPatterns(t *testing.T) {
 		{"python except", "python", "try: $$$A\nexcept $E: pass", "try:\n    f()\nexcept ValueError:\n    pass\n", []string{"try: f() except ValueError: pass A=f() E=ValueError"}},
 		{"python decorator", "python", "@$D\ndef $F($$$): $$$", "@cached\ndef f(): return 1\ndef g(): return 2\n", []string{"@cached def f(): return 1 D=cached F=f"}},
 		{"python not in", "python", "$A not in $B", "a   not   in b\na in b\nnot a in b\n", []string{"a not in b A=a B=b"}},
+		{"python in a string", "python", "f($A)", "print(f'{f(1)}: {f(x)!r}', 'f(2)')\n", []string{"f(1) A=1", "f(x) A=x"}},
+		{"python string with an expression", "python", "f'{$A}.py'", "g(f'{x.y}.py', f'{x}.go')\n", []string{"f'{x.y}.py' A=x.y"}},
 		{"python equal names", "python", "$A = $A + $B", "x = x + 1\ny = x + 1\n", []string{"x = x + 1 A=x B=1"}},
 		{"python subscript", "python", "$D[$K]", "a[b]\na.c[1:2]\n", []string{"a[b] D=a K=b", "a.c[1:2] D=a.c K=1:2"}},
 
