@@ -132,7 +132,15 @@ func detached(t *testing.T, environ ...string) (state string) {
 	if took := time.Since(began); !exit.Detached || took < localagent.CleanupWait || took > localagent.CleanupWait+300*time.Millisecond {
 		t.Errorf("detached %v after %v", exit.Detached, took)
 	}
-	return state
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) { // a process would be gone
+		b, err := os.ReadFile(filepath.Join(state, "telemetry-status.json"))
+		if err == nil && strings.Contains(string(b), `"state":"closed"`) {
+			return state
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("telemetry does not end: %v %s", err, b)
+		}
+	}
 }
 
 // TestDetached: a teardown that does not end costs 2,000 ms and not more, and
