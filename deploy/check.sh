@@ -6,7 +6,7 @@
 #   2. the dashboard is decoded strictly by Grafana's own schema types (Grafana
 #      itself is in no package registry)
 #   3. an OpenTelemetry Collector takes the configuration, the child's capture
-#      and, where the program can send it, the child's OTLP
+#      and its OTLP over HTTP and gRPC
 # Needs Go, curl, python3, and prometheus and prometheus-node-exporter (Debian).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -80,13 +80,15 @@ for want in '"magi.child"' '"magi.exit"' '"magi.frames"'; do
   await 30 took captures "$want" || die "the capture's $want did not pass the collector: $(tail -5 "$dir/collector.log")"
 done
 if grep otlpjsonfile: "$dir/collector.log"; then die "the collector's reader refused a line of the capture"; fi
-mkdir "$dir/sender"
-"$dir/bin/observe" -program "$program" -dir "$dir/sender" MC_TELEMETRY=otlp MC_TELEMETRY_OTLP_ENDPOINT="http://127.0.0.1:$http" MC_TELEMETRY_SHUTDOWN_MS=500
-if grep -q otlp_not_built "$dir/sender/home/state/telemetry-status.json"; then
-  echo "this build does not send OTLP: not checked"
-else
+for sender in "http/protobuf $http" "grpc $grpc"; do
+  read -r protocol at <<<"$sender"
+  rm -rf "$dir/sender" && mkdir "$dir/sender"
+  "$dir/bin/observe" -program "$program" -dir "$dir/sender" MC_TELEMETRY=otlp MC_TELEMETRY_SHUTDOWN_MS=500 \
+    MC_TELEMETRY_OTLP_PROTOCOL="$protocol" MC_TELEMETRY_OTLP_ENDPOINT="http://127.0.0.1:$at"
+  status=$dir/sender/home/state/telemetry-status.json
+  instance=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["instance_id"])' "$status")
   for want in '"magi.child"' '"magi.frames"'; do
-    await 15 took live "$want" || die "the child's $want did not reach the collector"
+    await 15 took live "$instance.*$want" || die "the child's $want did not reach the collector over $protocol: $(cat "$status")"
   done
-fi
+done
 echo "deploy-check: everything was loaded"
