@@ -59,7 +59,7 @@ func (g *Guard) Check(ctx context.Context, env tool.Env, call tool.Call, warn fu
 		return runner.Verdict{}, err
 	}
 	if failed && g.DenyOnFailure {
-		return runner.Verdict{Metadata: g.metadata(a, deniedByPolicy)}, nil
+		return runner.Verdict{Unjudged: true, Metadata: g.metadata(a, deniedByPolicy)}, nil
 	}
 	ask, why := a.Decide(g.Level)
 	if !ask {

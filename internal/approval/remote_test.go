@@ -55,6 +55,9 @@ func TestRemoteJudgement(t *testing.T) {
 			var warned []string
 			v, err := g.Check(t.Context(), tool.Env{CanonicalCwd: "/w"}, tool.Call{Name: "bash", Arguments: args}, func(s string) { warned = append(warned, s) })
 			m := v.Metadata
+			if v.Unjudged != (c.decision == deniedByPolicy) {
+				t.Errorf("%+v", v)
+			}
 			if err != nil || v.Allowed != c.allowed || len(asker.seen) > 0 != c.asked {
 				t.Fatalf("%+v, asked %v, %v", v, asker.seen, err)
 			}

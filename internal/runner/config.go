@@ -47,6 +47,7 @@ type Tools interface {
 // Verdict is what a guard decided about one call.
 type Verdict struct {
 	Allowed  bool
+	Unjudged bool           // it is denied because nobody could judge it
 	Metadata map[string]any // tools.md 7.2 "bash_protection"; nil when it was not consulted
 }
 

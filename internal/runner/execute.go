@@ -209,7 +209,11 @@ func (r *run) check(ctx context.Context, o origin, c tool.Call) (Verdict, error)
 
 // denied records a refused call and ends the run (tools.md 7.3).
 func (r *run) denied(ctx context.Context, o origin, c provider.Call, v Verdict) (tool.Result, error) {
-	res := tool.Result{ToolName: c.Name, Content: "This command was not run: its approval was denied.",
+	why := "its approval was denied."
+	if v.Unjudged {
+		why = "it could not be judged, and the settings deny what cannot be judged."
+	}
+	res := tool.Result{ToolName: c.Name, Content: "This command was not run: " + why,
 		Metadata: map[string]any{"call_id": c.ID, "bash_protection_denied": true, "bash_protection": v.Metadata}}
 	if err := r.conclude(ctx, o, c.ID, res); err != nil {
 		return res, err

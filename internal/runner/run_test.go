@@ -335,6 +335,18 @@ func TestDiagnostics(t *testing.T) {
 	}
 }
 
+// TestUnjudgedSaysWhy: nobody was asked, and the model is not told that somebody was.
+func TestUnjudgedSaysWhy(t *testing.T) {
+	b := newBench(says(callEvent("c", "bash", `{"command":"x"}`)))
+	b.cfg.Guard = guard{verdict: Verdict{Unjudged: true}}
+	if res := b.run(t, background(t)); !errors.Is(res.Err, ErrDenied) {
+		t.Fatal(res.Err)
+	}
+	if got := b.log.of(session.KindToolResult)[0]["result"].(map[string]any)["content"]; got != "This command was not run: it could not be judged, and the settings deny what cannot be judged." {
+		t.Error(got)
+	}
+}
+
 func TestCancelledApprovalEndsItsActivity(t *testing.T) {
 	b := newBench(says(callEvent("c", "bash", `{"command":"x"}`)))
 	ctx, cancel := context.WithCancelCause(background(t))

@@ -262,6 +262,7 @@ func TestCache(t *testing.T) {
 // TestOverHTTP: the real client against a real server, which redirects the
 // second time: nothing follows, and the key stays where it was meant for.
 func TestOverHTTP(t *testing.T) {
+	var mu sync.Mutex
 	var keys []string
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("followed a redirect with %q", r.Header.Get("Authorization"))
@@ -272,8 +273,11 @@ func TestOverHTTP(t *testing.T) {
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.Method != http.MethodPost {
 			t.Error(err, r.Method)
 		}
+		mu.Lock()
 		keys = append(keys, r.Header.Get("Authorization"))
-		if len(keys) > 1 {
+		again := len(keys) > 1
+		mu.Unlock()
+		if again {
 			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 			return
 		}
@@ -289,6 +293,8 @@ func TestOverHTTP(t *testing.T) {
 	if _, err := c.Ask(t.Context(), "s", asked); ReasonOf(err) != Rejected {
 		t.Error(err)
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	if len(keys) != 2 || keys[0] != "Bearer k" {
 		t.Errorf("%q", keys)
 	}
