@@ -70,6 +70,7 @@ func serveWith(t *testing.T, script, more string, change func(*agent), environ .
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("HOME", dir) // a login shell of a tool must not run the tester's profile
 	p := startScripted(t, script)
 	home := filepath.Join(dir, "home")
 	if err := p.settings(home, more); err != nil {
