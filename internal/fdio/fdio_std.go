@@ -1,8 +1,12 @@
-//go:build unix && !linux
+//go:build unix && (!linux || race)
 
 package fdio
 
 import "syscall"
+
+// The race detector takes what a process writes to itself, through a pipe or a
+// socket, for an order of what stands before and behind. It learns of it in
+// package syscall only.
 
 // Read reads from a nonblocking descriptor once. The error is a syscall.Errno:
 // EAGAIN where nothing is there, EINTR. (0, nil) is the end of the input.
