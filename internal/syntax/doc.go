@@ -3,7 +3,7 @@
 // structure (ast_grep) and edit whole blocks (hash_edit).
 //
 // A language is a tokenizer (lex_*.go) and a grammar in a small notation
-// (grammars/*.txt, notation.go): ordered choice over tokens, with folds for
+// (grammars/*.txt, compile.go, notation.go): ordered choice over tokens, with folds for
 // suffixes and tables for binary operators in place of left recursion.
 // Grammars are compiled on first use and shared; nothing is made at start.
 //
