@@ -1,0 +1,173 @@
+package reader
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// build makes the lines of a capture.
+type build struct {
+	traces, logs, metrics strings.Builder
+	id                    int
+}
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func attributes(kv []any) string {
+	var out []string
+	for i := 0; i+1 < len(kv); i += 2 {
+		value := `{"stringValue":` + quote(fmt.Sprint(kv[i+1])) + `}`
+		switch v := kv[i+1].(type) {
+		case int:
+			value = fmt.Sprintf(`{"intValue":"%d"}`, v)
+		case bool:
+			value = fmt.Sprintf(`{"boolValue":%v}`, v)
+		}
+		out = append(out, fmt.Sprintf(`{"key":%q,"value":%s}`, kv[i], value))
+	}
+	return strings.Join(out, ",")
+}
+
+// span is one that ended, from and to in milliseconds.
+func (b *build) span(name string, from, to int, kv ...any) *build {
+	b.id++
+	fmt.Fprintf(&b.traces, `{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":%s,"spanId":"%d","startTimeUnixNano":"%d000000","endTimeUnixNano":"%d000000","attributes":[%s]}]}]}]}`+"\n",
+		quote(name), b.id, 1000+from, 1000+to, attributes(kv))
+	return b
+}
+
+func (b *build) record(name string, at int, id string, kv ...any) *build {
+	fmt.Fprintf(&b.logs, `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d000000","eventName":%q,"spanId":%q,"attributes":[%s]}]}]}]}`+"\n",
+		1000+at, name, id, attributes(kv))
+	return b
+}
+
+func (b *build) exit(at int, reason string, detached bool) *build {
+	return b.record("magi.exit", at, "", "process.exit.code", 0, "magi.exit.reason", reason, "magi.detached", detached)
+}
+
+func (b *build) metric(form, name string, value float64, kv ...any) *build {
+	fmt.Fprintf(&b.metrics, `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":%q,%q:{"dataPoints":[{"timeUnixNano":"1500000000","asDouble":%g,"attributes":[%s]}]}}]}]}]}`+"\n",
+		name, form, value, attributes(kv))
+	return b
+}
+
+func (b *build) analyse(t *testing.T) *Analysis {
+	t.Helper()
+	c := new(Capture)
+	for signal, text := range map[string]string{"traces": b.traces.String(), "logs": b.logs.String(), "metrics": b.metrics.String()} {
+		if err := c.Read(strings.NewReader(text), signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.Torn > 0 {
+		t.Fatalf("%d lines are torn", c.Torn)
+	}
+	return Analyse("x", c)
+}
+
+// TestVerdicts: each verdict has a capture that brings it, and says what it is about.
+func TestVerdicts(t *testing.T) {
+	ended := func() *build { return new(build).span("magi.child", 0, 500).exit(500, "shutdown", false) }
+	for code, row := range map[string]struct {
+		b    *build
+		want string
+	}{
+		"healthy": {ended(), "nothing stands out"},
+		"stuck-cleanup": {new(build).record("magi.span.start", 0, "c1", "magi.span.name", "magi.cleanup").
+			record("magi.span.start", 5, "m1", "magi.span.name", "magi.cleanup.mcp.close", "magi.span.parent", "c1").
+			record("magi.span.event", 9, "m1", "magi.mcp.server", "mcp-2", "network.transport", "pipe", "magi.mcp.step", "stdout_join").
+			span("magi.session.lease", 0, 1, "magi.lease.outcome", "ok").exit(2005, "shutdown", true),
+			"closing MCP server mcp-2 (stdio) did not finish: open ≥ 2000 ms|last step  stdout_join|still held  writer lease"},
+		"vanished":       {new(build).record("magi.span.start", 0, "r", "magi.span.name", "magi.startup").record("magi.heartbeat", 700, ""), "open: magi.startup, ≥ 700 ms"},
+		"output-failed":  {new(build).span("magi.output.stall", 0, 2000, "magi.output.peak", 32, "magi.output.oldest_ms", 2000).exit(2100, "output_deadline", false), "output_deadline|up to 32 of 32 frames, the oldest 2000 ms"},
+		"slow-cleanup":   {ended().span("magi.cleanup", 0, 1200).span("magi.cleanup.lease", 100, 1200), "1200 of 2000 ms, most of them releasing the session: 1100 ms"},
+		"near-miss":      {ended().metric("sum", "magi.output.near_misses", 2), "2 frames left less than 500 ms"},
+		"queue-pressure": {ended().metric("gauge", "magi.worker.pending.peak", 31).metric("sum", "magi.deltas", 80, "magi.delta.outcome", "queued").metric("sum", "magi.deltas", 20, "magi.delta.outcome", "dropped"), "up to 31 of 32 events|20 of 100 deltas"},
+		"slow-startup":   {ended().span("magi.startup", 0, 400).span("magi.mcp.connect", 50, 390, "magi.mcp.server", "mcp-1", "network.transport", "tcp"), "the start took 400 ms, 340 of them in connecting MCP server mcp-1 (HTTP)"},
+		"slow-provider":  {ended().span("chat m", 0, 9, "gen_ai.response.time_to_"+"first_chunk", 11_000), "first chunk: 95 % took up to 11000 ms"},
+		"slow-disk":      {ended().span("magi.session.append", 0, 150), "append: 95 % took up to 150 ms"},
+		"slow-history":   {ended().span("magi.history.project", 0, 1500), "projection"},
+		"telemetry-loss": {ended().record("magi.heartbeat", 1, "", "magi.telemetry.dropped", 7), "7 items were dropped"},
+	} {
+		a := row.b.analyse(t)
+		i := slices.IndexFunc(a.Verdicts, func(v Verdict) bool { return v.Code == code })
+		if i < 0 {
+			t.Errorf("%s does not fire: %+v", code, a.Verdicts)
+			continue
+		}
+		said := a.Verdicts[i].Text + "\n" + strings.Join(a.Verdicts[i].Evidence, "\n")
+		for want := range strings.SplitSeq(row.want, "|") {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: no %q in %s", code, want, said)
+			}
+		}
+	}
+}
+
+// TestCutCaptures: with the end of every file cut off, the open chain of that
+// moment is still told, from start records.
+func TestCutCaptures(t *testing.T) {
+	b := new(build)
+	for i := range 50 {
+		b.span("magi.session.append", i, i+1)
+		b.record("magi.span.start", i, fmt.Sprintf("e%d", i), "magi.span.name", "chat")
+		if i == 10 {
+			b.record("magi.span.start", i, "run", "magi.span.name", runSpan)
+			b.record("magi.span.start", i, "tool", "magi.span.name", "execute_tool", "magi.span.parent", "run")
+			b.record("magi.span.event", i, "tool", "gen_ai.tool."+"name", "bash")
+		}
+	}
+	b.exit(60, "shutdown", false)
+	for _, part := range []int{35, 60} {
+		c := new(Capture)
+		for signal, text := range map[string]string{"traces": b.traces.String(), "logs": b.logs.String()} {
+			if err := c.Read(strings.NewReader(text[:len(text)*part/100]), signal); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := Analyse("x", c)
+		if a.Exit != nil || a.Verdicts[0].Code != "vanished" || c.Torn == 0 {
+			t.Errorf("%d %%: %+v", part, a.Verdicts)
+		}
+		i := slices.IndexFunc(a.Unfinished, func(u Unfinished) bool { return u.Name == "execute_tool" })
+		if i < 0 || a.Unfinished[i].Depth != 1 || a.Unfinished[i].Phase != "bash" {
+			t.Errorf("%d %%: the chain is lost: %+v", part, a.Unfinished)
+		}
+	}
+}
+
+// TestHostilePage: text of a capture stays text in the page.
+func TestHostilePage(t *testing.T) {
+	const evil = "<script>alert(1)</script>\"'&\x1b"
+	b := new(build).span("magi.cleanup", 0, 10, "magi.mcp.server", evil).span("magi.cleanup"+evil, 0, 5).span(runSpan, 0, 5, "magi.run.outcome", evil).
+		record("magi.span.start", 1, "u", "magi.span.name", evil, "magi.mcp.server", evil)
+	var out bytes.Buffer
+	HTML(&out, b.analyse(t))
+	if page := out.String(); strings.Contains(page, "<script") || strings.Contains(page, "\x1b") || strings.Contains(page, `="'&"`) || !strings.Contains(page, "&lt;script&gt;") {
+		t.Error(page)
+	}
+}
+
+// FuzzCheck: no file makes the audit fail, and what it reports holds nothing of it.
+func FuzzCheck(f *testing.F) {
+	f.Add([]byte(sampleLog + "\n"))
+	f.Add([]byte(`{"resourceLogs":[{"resource":{"attributes":[]},"scopeLogs":[{"scope":{"name":"magi-code","version":"1"},"logRecords":[{"timeUnixNano":"1","severityNumber":5,"eventName":"magi.exit","attributes":[]}]}]}]}` + "\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, x := range Check(data) {
+			if x.Line < 1 || !strings.Contains(x.What, "none of ours") && !strings.Contains(x.What, "is no line") {
+				t.Errorf("%+v", x)
+			}
+		}
+	})
+}
