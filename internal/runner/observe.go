@@ -20,6 +20,9 @@ func (r *run) called(ctx context.Context, span telemetry.Span, o origin, name st
 	if o.parent != "" {
 		from = "code_mode"
 	}
+	if tool.IsMCPName(name) {
+		name = "mcp" // its own is the user's
+	}
 	span.Str(telemetry.KeyTool, telemetry.WordOf(name))
 	span.Int(telemetry.KeyToolSeq, int64(r.toolCalls))
 	span.Str(telemetry.KeyToolOrigin, telemetry.WordOf(from))

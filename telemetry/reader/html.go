@@ -102,7 +102,7 @@ func (p page) verdicts(a *Analysis) {
 // lane is one row: a name, a time and a bar, in thousandths of the whole.
 func (p page) lane(name, took, class string, from, width, mark float64, note string) {
 	p.f("<div class=\"lane\"><span>%s</span><span class=\"ms\">%s</span><svg viewBox=\"0 0 1000 14\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"%s\">", name, took, name+" "+took)
-	p.f("<rect class=\"%s\" x=\"%.1f\" y=\"1\" width=\"%.1f\" height=\"12\"><title>%s</title></rect>", class, from*1000, max(width*1000, 2), strings.TrimSpace(name+" "+took+" "+note))
+	p.f("<rect class=\"%s\" x=\"%.1f\" y=\"1\" width=\"%.1f\" height=\"12\"><title>%s</title></rect>", class, min(from*1000, 998), max(width*1000, 2), strings.TrimSpace(name+" "+took+" "+note))
 	if mark > 0 && mark < 1 {
 		p.f("<line class=\"mark\" x1=\"%.1f\" y1=\"0\" x2=\"%.1f\" y2=\"14\"/>", mark*1000, mark*1000)
 	}
@@ -135,7 +135,6 @@ func (p page) cleanup(steps []Step) {
 	if len(steps) == 0 {
 		return
 	}
-	p.f("<h2>Cleanup</h2><p class=\"dim\">Output may drain for 2000 ms; then everything else has 2000 ms. The dashed line ends the second.</p>\n")
 	waits := 0.0
 	for _, s := range steps {
 		if s.Name == "magi.cleanup.drain" {
@@ -147,6 +146,11 @@ func (p page) cleanup(steps []Step) {
 	if end > 0.6*mark {
 		end = max(end, mark*1.02)
 	}
+	p.f("<h2>Cleanup</h2><p class=\"dim\">Output may drain for 2000 ms; then everything else has 2000 ms.")
+	if mark < end {
+		p.f(" The dashed line is their end.")
+	}
+	p.f("</p>\n")
 	for i := range steps {
 		s := &steps[i]
 		title := s.title()

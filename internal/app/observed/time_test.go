@@ -297,6 +297,7 @@ func TestSpansTimeRealThings(t *testing.T) {
 		{telemetry.SpanChat, "", &delay{stage: "turn", where: "model", match: "slow"}, slow},
 		{telemetry.SpanProviderAttempt, "", &delay{stage: "turn", where: "model", match: "slow"}, slow},
 		{telemetry.SpanExecuteTool, "execute_tool read", &delay{stage: "turn", where: "fs", match: "open " + canaryFile}, plan{Steps: []string{"read", "text"}}},
+		{telemetry.SpanExecuteTool, "execute_tool mcp", &delay{stage: "turn", where: "mcp", match: "tools/call"}, plan{Steps: []string{"look", "text"}}},
 		{telemetry.SpanApprovalWait, "", &delay{stage: "turn", where: "host", match: "approval"}, plan{Steps: []string{"bash", "text"}}},
 		{telemetry.SpanSubagent, "", &delay{stage: "turn", where: "model", match: "sub"}, plan{Steps: []string{"delegate", "text"}}},
 		{telemetry.SpanSessionAppend, "", &delay{stage: "turn", where: "fs", match: "sync .jsonl"}, text},
