@@ -33,8 +33,25 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asServer) != "" {
 		beServer()
 	}
-	os.Exit(m.Run())
+	os.Exit(elsewhere(m.Run))
 }
+
+// elsewhere runs the tests with an empty home: agents in this process start
+// shells, which read the profile in it and would run whatever stands there.
+func elsewhere(run func() int) int {
+	dir, err := os.MkdirTemp("", "home")
+	if err == nil {
+		err = os.Setenv("HOME", dir)
+	}
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	return run()
+}
+
+// home is that of whoever runs the tests.
+var home = os.Getenv("HOME")
 
 // Canaries: one for each place that content can come from.
 const (

@@ -322,6 +322,7 @@ func without(t *testing.T, file, piece string) string {
 	program := filepath.Join(dir, "magi-code")
 	cmd := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "./cmd/magi-code")
 	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "HOME="+home)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v: %s", err, out)
 	}
