@@ -18,7 +18,7 @@ trap finish EXIT
 
 scope=@modelcontextprotocol
 npm install --silent --no-fund --no-audit --prefix "$dir" $scope/server-everything@2026.8.31 $scope/server-filesystem@2026.8.31 $scope/conformance@0.1.16 node@22 || exit 1
-[ -x "$dir/venv/bin/mcp-server-time" ] || { python3 -m venv "$dir/venv" && "$dir/venv/bin/pip" install -q mcp-server-time; } || exit 1
+[ -x "$dir/venv/bin/mcp-server-time" ] || { python3 -m venv "$dir/venv" && "$dir/venv/bin/pip" install -q mcp-server-time==2026.10.19; } || exit 1
 CGO_ENABLED=0 go build -o "$dir/mcpinterop" ./bench/cmd/mcpinterop || exit 1
 
 bad=0

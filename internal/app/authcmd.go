@@ -100,7 +100,11 @@ func (d *desk) credential(ctx context.Context, id string, file auth.File) string
 	case auth.Refreshable:
 		return "ready: stored in auth.json, renewed at the next turn"
 	}
-	return "not ready: nothing usable is stored"
+	hint := "'magi-code auth login' logs in"
+	if id == "anthropic" {
+		hint = "set ANTHROPIC_API_KEY, or 'magi-code auth login anthropic < FILE' stores a key"
+	}
+	return "not ready: nothing usable is stored; " + hint
 }
 
 func expiry(r auth.Record) string {

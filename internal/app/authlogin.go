@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -63,7 +64,8 @@ func (d *desk) loginCodex(ctx context.Context, c authLoginCmd, l *codex.Login, w
 		if err := visit(waiting, w, address, !c.NoBrowser); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(w, "Waiting for the browser, at most %v. It must run on this machine, or reach its port: ssh -L 1455:localhost:1455 ...\n", c.Wait)
+		port := callbackPort(address)
+		_, err := fmt.Fprintf(w, "Waiting for the browser, at most %v. It must run on this machine, or reach its port: ssh -L %s:localhost:%s ...\n", c.Wait, port, port)
 		return err
 	}
 	rec, err := l.Run(waiting)
@@ -71,6 +73,19 @@ func (d *desk) loginCodex(ctx context.Context, c authLoginCmd, l *codex.Login, w
 		return err
 	}
 	return d.put(ctx, codex.ID, rec, w)
+}
+
+// callbackPort is where the browser will come back to.
+func callbackPort(address string) string {
+	at, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	back, err := url.Parse(at.Query().Get("redirect_uri"))
+	if err != nil {
+		return ""
+	}
+	return back.Port()
 }
 
 // put stores a record. A login that was given must not be lost to a signal.

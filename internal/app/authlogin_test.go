@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -70,7 +71,7 @@ func TestAuthLoginCodex(t *testing.T) {
 	l := &codex.Login{HTTP: rt, AuthorizeURL: s.URL + "/authorize", TokenURL: s.URL + "/token", Ports: []int{0}}
 	err := d.loginCodex(t.Context(), authLoginCmd{Provider: codex.ID, NoBrowser: true, Wait: 10 * time.Second}, l, browse)
 	wg.Wait()
-	if err != nil || strings.Contains(out.String(), "secret") || !strings.Contains(out.String(), "openai-codex: ready: stored in auth.json, until 20") {
+	if err != nil || strings.Contains(out.String(), "secret") || !strings.Contains(out.String(), "openai-codex: ready: stored in auth.json, until 20") || !regexp.MustCompile(`ssh -L (\d+):localhost:\d+ `).MatchString(out.String()) {
 		t.Errorf("%v\n%s", err, &out)
 	}
 	file, err := d.snap.Auth.Read(t.Context())

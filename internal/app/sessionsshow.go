@@ -76,14 +76,15 @@ func (k *keeper) read(ctx context.Context, word string) (*transcript, error) {
 	case err != nil:
 		return nil, err
 	}
-	if info.Torn {
+	t.InUse = home.Use(id)
+	if info.Torn && t.InUse == nil { // else its owner is writing it
 		fold.SetTorn()
 	}
 	snap, err := fold.Snapshot(id)
 	if err != nil {
 		return nil, fmt.Errorf("session %s cannot be shown: %w", id, err)
 	}
-	t.InUse, t.Complete, t.Messages = home.Use(id), snap.Complete(), snap.Messages()
+	t.Complete, t.Messages = snap.Complete(), snap.Messages()
 	return t, nil
 }
 
@@ -191,10 +192,12 @@ func (t *transcript) facts() []string {
 		facts = append(facts, "latest activity "+printable(t.Meta.LatestActivity))
 	}
 	facts = append(facts, fmt.Sprintf("prompts %d", t.Meta.UserInputs))
-	if t.InUse != nil {
+	switch {
+	case t.InUse != nil && !t.Complete:
+		facts = append(facts, inUse(t.InUse), "a turn of it goes on, or was cut off")
+	case t.InUse != nil:
 		facts = append(facts, inUse(t.InUse))
-	}
-	if !t.Complete {
+	case !t.Complete:
 		facts = append(facts, "a turn of it was cut off")
 	}
 	return facts
