@@ -83,7 +83,7 @@ func edit(p *place, i int) {
 
 // clearLocks removes the lock files of a process that is gone.
 func clearLocks(m *memfs.FS) {
-	for _, name := range []string{home + "/checkpoints/.checkpoint-store.lock", home + "/checkpoints/ledgers/.s-1.jsonl.lock"} {
+	for _, name := range []string{home + "/.checkpoint-store.lock", home + "/checkpoints/.checkpoint-store.lock", home + "/checkpoints/ledgers/.s-1.jsonl.lock"} {
 		_ = m.Remove(name)
 	}
 }

@@ -102,11 +102,15 @@ func (s *Store) publish(ctx context.Context, rec *record) error {
 	if err := s.private(s.dir, 0); err != nil {
 		return fmt.Errorf("the folder of the checkpoints: %w", err)
 	}
-	held, err := s.leases.Acquire(ctx, filepath.Join(s.dir, "checkpoint-store"), lockWait)
-	if err != nil {
-		return fmt.Errorf("lock the checkpoints: %w", err)
+	// storage.md 5.9 says "in the root": the home, or the folder of the
+	// checkpoints. Who prunes takes both in this order, too.
+	for _, dir := range [...]string{s.root, s.dir} {
+		held, err := s.leases.Acquire(ctx, filepath.Join(dir, "checkpoint-store"), lockWait)
+		if err != nil {
+			return fmt.Errorf("lock the checkpoints: %w", err)
+		}
+		defer func() { _ = held.Release() }() // as tool.LeaseLocks: a file that stays hinders nobody here
 	}
-	defer func() { _ = held.Release() }() // as tool.LeaseLocks: a file that stays hinders nobody here
 	for _, b := range [...]*blob{rec.Pre, rec.Post} {
 		if err := s.keep(b); err != nil {
 			rec.fail("the content could not be stored: " + why(err))

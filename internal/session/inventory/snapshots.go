@@ -22,7 +22,7 @@ const shaHex = 64
 // ledger records are published together.
 func (h Home) dropSnapshots(ctx context.Context, gone []string) (blobs int, err error) {
 	if _, err := h.FS.Lstat(h.ledgers()); err != nil || len(gone) == 0 {
-		return 0, nil // other programs make them; there are none
+		return 0, nil // there are none
 	}
 	// storage.md 5.9 says "in the root"; whether that is the home or the folder
 	// of the snapshots is settled by taking both.
