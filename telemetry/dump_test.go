@@ -1,7 +1,9 @@
 package telemetry
 
 import (
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,5 +49,26 @@ func TestOwnDumpIsClean(t *testing.T) {
 		if strings.Contains(line, "0x") || strings.Contains(line, "/") {
 			t.Errorf("not clean: %s", line)
 		}
+	}
+}
+
+// BenchmarkDump takes a dump while so many goroutines wait.
+func BenchmarkDump(b *testing.B) {
+	for _, n := range []int{50, 500} {
+		b.Run("goroutines="+strconv.Itoa(n), func(b *testing.B) {
+			stop := make(chan struct{})
+			var all sync.WaitGroup
+			for range n {
+				all.Go(func() { <-stop })
+			}
+			defer all.Wait()
+			defer close(stop)
+			b.ReportAllocs()
+			for b.Loop() {
+				if goroutines() == "" {
+					b.Fatal("empty")
+				}
+			}
+		})
 	}
 }

@@ -28,23 +28,27 @@ const skills = 50
 // BenchmarkStartup goes from the spawn to the initialize response. The test
 // binary holds more than the program does: compare with itself only.
 func BenchmarkStartup(b *testing.B) {
-	b.Run("mcp=0/telemetry=off", func(b *testing.B) {
-		home := newHome(b, "http://127.0.0.1:1/v1")
-		end(b, begin(b, home)) // the files of a first start
-		var ready time.Duration
-		var peak int64
-		n := 0
-		for b.Loop() {
-			from := time.Now()
-			c := begin(b, home)
-			ready += time.Since(from)
-			peak = max(peak, c.Peak())
-			n++
-			end(b, c)
-		}
-		b.ReportMetric(float64(ready)/float64(time.Millisecond)/float64(n), "ready-ms")
-		b.ReportMetric(float64(peak), "rss-bytes")
-	})
+	for state, env := range map[string][]string{"off": nil, "file": {"MC_TELEMETRY=file"}} {
+		b.Run("mcp=0/telemetry="+state, func(b *testing.B) { benchStartup(b, env) })
+	}
+}
+
+func benchStartup(b *testing.B, env []string) {
+	home := newHome(b, "http://127.0.0.1:1/v1")
+	end(b, begin(b, home, env...)) // the files of a first start
+	var ready time.Duration
+	var peak int64
+	n := 0
+	for b.Loop() {
+		from := time.Now()
+		c := begin(b, home, env...)
+		ready += time.Since(from)
+		peak = max(peak, c.Peak())
+		n++
+		end(b, c)
+	}
+	b.ReportMetric(float64(ready)/float64(time.Millisecond)/float64(n), "ready-ms")
+	b.ReportMetric(float64(peak), "rss-bytes")
 }
 
 // BenchmarkCleanup goes from the shutdown request to the exit: of a child that
@@ -99,13 +103,13 @@ func newHome(b *testing.B, url string) host.Home {
 	return home
 }
 
-func begin(b *testing.B, home host.Home) *host.Child {
+func begin(b *testing.B, home host.Home, env ...string) *host.Child {
 	b.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := host.Start(exe, home)
+	c, err := host.Start(exe, home, env...)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,7 +1,10 @@
 package telemetry
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,6 +19,7 @@ import (
 	"magicode/telemetry"
 	"magicode/telemetry/otlpjson"
 	"magicode/telemetry/point"
+	"magicode/telemetry/reader"
 )
 
 // states are the two that are compared.
@@ -109,4 +113,63 @@ func BenchmarkEncode(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkCut ends all spans that are open, as a detachment does, and waits for
+// nothing.
+func BenchmarkCut(b *testing.B) {
+	for _, open := range []int{10, 1000} {
+		b.Run(fmt.Sprintf("open=%d", open), func(b *testing.B) {
+			states(b, func(b *testing.B, state string, t telemetry.Tel) {
+				b.Run("telemetry="+state, func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						b.StopTimer()
+						ctx, _ := t.Begin(context.Background(), telemetry.SpanCleanup)
+						for range open - 1 {
+							t.Begin(ctx, telemetry.SpanCleanupMCPClose)
+						}
+						b.StartTimer()
+						t.Detach()
+					}
+				})
+			})
+		})
+	}
+}
+
+// BenchmarkTraceRead reads and explains a capture of so many MB of spans.
+func BenchmarkTraceRead(b *testing.B) {
+	for _, mb := range []int{1, 64} {
+		b.Run(fmt.Sprintf("mb=%d", mb), func(b *testing.B) {
+			data := spans(mb << 20)
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				c := new(reader.Capture)
+				if err := c.Read(bytes.NewReader(data), "traces"); err != nil {
+					b.Fatal(err)
+				}
+				if a := reader.Analyse("bench", c); a == nil || c.Torn > 0 {
+					b.Fatal("not read")
+				}
+			}
+		})
+	}
+}
+
+// spans are the lines of a traces file of about so many bytes.
+func spans(size int) []byte {
+	all := func(otlpjson.Record, string, attribute.Value) bool { return true }
+	e := otlpjson.New([]attribute.KeyValue{attribute.String("service.name", "magi-code"), attribute.Int("process.pid", 1)}, "magi-code", "1", all)
+	attrs := []attribute.KeyValue{attribute.String("magi.session.class", "assistant"), attribute.Int("magi.append.bytes", 4096)}
+	var out []byte
+	for i := uint64(1); len(out) < size; i++ {
+		var id trace.SpanID
+		binary.BigEndian.PutUint64(id[:], i)
+		sc := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: id})
+		at := time.Unix(1, int64(i)*1000)
+		out = e.AppendSpan(out, tracetest.SpanStub{Name: "magi.session.append", SpanContext: sc, StartTime: at, EndTime: at.Add(time.Millisecond), Attributes: attrs}.Snapshot())
+	}
+	return out
 }

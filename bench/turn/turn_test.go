@@ -130,7 +130,7 @@ func oneTurn(c *host.Conn, session string) (lines int, first time.Time, err erro
 }
 
 // serve starts a server over two pipes and returns the host's side of them.
-func serve(b *testing.B, m *model.Server, env []string) *host.Conn {
+func serve(b testing.TB, m *model.Server, env []string) *host.Conn {
 	b.Helper()
 	home, err := host.NewHome(b.TempDir(), m.BaseURL())
 	if err != nil {
@@ -160,7 +160,7 @@ func serve(b *testing.B, m *model.Server, env []string) *host.Conn {
 	return c
 }
 
-func pipe(b *testing.B) (r, w *os.File) {
+func pipe(b testing.TB) (r, w *os.File) {
 	b.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -171,7 +171,7 @@ func pipe(b *testing.B) (r, w *os.File) {
 
 // dup takes a descriptor out of a file, which is closed: the server's poller
 // must be the only one that knows it.
-func dup(b *testing.B, f *os.File) int {
+func dup(b testing.TB, f *os.File) int {
 	b.Helper()
 	fd, err := syscall.Dup(int(f.Fd()))
 	if err = errors.Join(err, f.Close()); err != nil {
