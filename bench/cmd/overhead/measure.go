@@ -94,15 +94,15 @@ func (v values) column(name string, of func(cost) float64) []float64 {
 }
 
 // judge compares a variant with the one that it is held against.
-func judge(b variant, v values, of func(cost) float64) comparison {
+func judge(b variant, w work, v values, of func(cost) float64) comparison {
 	before, after := v.column(b.against, of), v.column(b.name, of)
 	var delta []float64
 	for _, r := range stats.Ratios(before, after) {
 		delta = append(delta, 100*(r-1))
 	}
 	c := comparison{A: b.against, B: b.name, Delta: stats.Median(delta), CI: stats.Interval(delta),
-		P: stats.MannWhitney(before, after), Budget: b.budget}
-	c.Pass = c.Delta <= b.budget || c.P >= significant
+		P: stats.MannWhitney(before, after), Budget: b.budget(w)}
+	c.Pass = c.Budget == 0 || c.Delta <= c.Budget || c.P >= significant
 	return c
 }
 

@@ -31,7 +31,7 @@ type comparison struct {
 	Delta  float64    `json:"delta_pct"`
 	CI     [2]float64 `json:"ci_pct"`
 	P      float64    `json:"p"`
-	Budget float64    `json:"budget_pct"`
+	Budget float64    `json:"budget_pct,omitempty"`
 	Pass   bool       `json:"pass"`
 }
 
@@ -60,7 +60,7 @@ func (r *report) add(w work, all []variant, v values) {
 			if x.against == "" {
 				continue
 			}
-			c := judge(x, v, m.of)
+			c := judge(x, w, v, m.of)
 			c.Name, c.Unit = w.name, unit
 			r.Compare = append(r.Compare, c)
 			r.Pass = r.Pass && c.Pass
@@ -79,10 +79,13 @@ func (r *report) print(w io.Writer) {
 	fmt.Fprintln(t, "work\tunit\tcompared\tworse by\t95 %\tp\tbudget\t")
 	for _, c := range r.Compare {
 		verdict := ""
-		if !c.Pass {
-			verdict = ", broken"
+		if c.Budget > 0 {
+			verdict = fmt.Sprintf("%g %%", c.Budget)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s with %s\t%+.2f %%\t%+.2f to %+.2f\t%.3f\t%g %%%s\t\n", c.Name, c.Unit, c.B, c.A, c.Delta, c.CI[0], c.CI[1], c.P, c.Budget, verdict)
+		if !c.Pass {
+			verdict += ", broken"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s with %s\t%+.2f %%\t%+.2f to %+.2f\t%.3f\t%s\t\n", c.Name, c.Unit, c.B, c.A, c.Delta, c.CI[0], c.CI[1], c.P, verdict)
 	}
 	_ = t.Flush()
 }

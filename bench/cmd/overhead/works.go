@@ -13,6 +13,8 @@ type work struct {
 	name   string
 	unit   string // of what is counted
 	stored int    // bytes of the session that is opened first; 0: a new one
+	// budget is how much worse it may be with a capture, in percent; 0: none.
+	budget float64
 	do     func(*side) (count int, err error)
 }
 
@@ -30,10 +32,10 @@ const (
 
 func works() []work {
 	return []work{
-		{"frames", "request", 0, frames},
-		{"deltas", "delta", 0, func(s *side) (int, error) { return s.turn(deltaCount, 0) }},
-		{"tools", "piece", 0, func(s *side) (int, error) { return s.turn(toolDeltas, toolCount) }},
-		{"pages", "page", storedBytes, pages},
+		{"frames", "request", 0, 0, frames},
+		{"deltas", "delta", 0, 3, func(s *side) (int, error) { return s.turn(deltaCount, 0) }},
+		{"tools", "piece", 0, 3, func(s *side) (int, error) { return s.turn(toolDeltas, toolCount) }},
+		{"pages", "page", storedBytes, 2, pages},
 	}
 }
 
