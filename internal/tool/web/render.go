@@ -3,7 +3,6 @@ package web
 import (
 	"net/url"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -123,46 +122,6 @@ func (r *renderer) start(z *html.Tokenizer, closed bool) {
 	r.begin(a, &attr)
 }
 
-// attributes are those that count here.
-type attributes struct {
-	href, alt, role string
-	hidden          bool
-}
-
-func (a *attributes) note(key, value string) {
-	switch key {
-	case "href":
-		a.href = value
-	case "alt":
-		a.alt = value
-	case "role":
-		a.role = value
-	case "hidden":
-		a.hidden = true
-	case "aria-hidden":
-		a.hidden = a.hidden || value == "true"
-	}
-}
-
-func void(a atom.Atom) bool {
-	switch a {
-	case atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta, atom.Source, atom.Track, atom.Wbr:
-		return true
-	}
-	return false
-}
-
-// leftOut reports what no reader sees, and in the main part what is not of it.
-func (r *renderer) leftOut(a atom.Atom, attr *attributes) bool {
-	switch a {
-	case atom.Script, atom.Style, atom.Template, atom.Svg, atom.Math, atom.Iframe, atom.Object, atom.Select, atom.Textarea, atom.Noscript, atom.Canvas, atom.Audio, atom.Video:
-		return true
-	case atom.Nav, atom.Aside, atom.Footer, atom.Form, atom.Dialog, atom.Button:
-		return r.mainOnly
-	}
-	return attr.hidden
-}
-
 // single handles an element without content.
 func (r *renderer) single(a atom.Atom, attr *attributes) {
 	switch a {
@@ -253,28 +212,6 @@ func (r *renderer) end(tag string) {
 	r.main.close(tag)
 }
 
-// blockLines is how many line ends part an element from what is around it.
-func blockLines(a atom.Atom) int {
-	switch a {
-	case atom.P, atom.Table, atom.Dl, atom.Figure, atom.Article, atom.Section, atom.Main, atom.Header, atom.Footer, atom.Nav, atom.Aside:
-		return 2
-	case atom.Div, atom.Li, atom.Dt, atom.Dd, atom.Figcaption, atom.Address, atom.Form, atom.Fieldset, atom.Details, atom.Summary, atom.Option, atom.Body, atom.Title:
-		return 1
-	}
-	return 0
-}
-
-func heading(a atom.Atom) int {
-	return map[atom.Atom]int{atom.H1: 1, atom.H2: 2, atom.H3: 3, atom.H4: 4, atom.H5: 5, atom.H6: 6}[a]
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 func (r *renderer) item() {
 	r.lines(1)
 	mark := "- "
@@ -286,85 +223,4 @@ func (r *renderer) item() {
 		mark = strings.Repeat("  ", n-1) + mark
 	}
 	r.write(mark)
-}
-
-// endLink wraps the text of a link that leads to another page.
-func (r *renderer) endLink() {
-	l := r.link
-	r.link = link{}
-	if l.start < 0 || l.start >= len(r.out) || l.href == "" || r.pre > 0 {
-		return
-	}
-	to, err := r.base.Parse(strings.TrimSpace(l.href))
-	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.User != nil || strings.HasPrefix(l.href, "#") {
-		return
-	}
-	text := strings.TrimSpace(string(r.out[l.start:]))
-	if text == "" || strings.Contains(text, "\n\n") {
-		return
-	}
-	r.out = append(r.out[:l.start], ("[" + text + "](" + to.String() + ")")...)
-}
-
-// lines asks for at least n line ends before the next text.
-func (r *renderer) lines(n int) {
-	if r.visible() {
-		r.gap = max(r.gap, n)
-	}
-}
-
-// visible reports whether what comes now belongs to the output.
-func (r *renderer) visible() bool {
-	return r.skip.depth == 0 && !r.titled && (!r.mainOnly || r.main.depth > 0)
-}
-
-// words adds text; outside of pre, white space is one space.
-func (r *renderer) words(text string) {
-	if r.titled {
-		r.title = strings.Join(strings.Fields(cutText(text, 300)), " ")
-		return
-	}
-	if r.pre > 0 {
-		r.write(text)
-		return
-	}
-	fields := strings.Fields(text)
-	if len(fields) == 0 {
-		r.space()
-		return
-	}
-	if first, _ := utf8.DecodeRuneInString(text); unicode.IsSpace(first) {
-		r.space()
-	}
-	r.write(strings.Join(fields, " "))
-	if last, _ := utf8.DecodeLastRuneInString(text); unicode.IsSpace(last) {
-		r.space()
-	}
-}
-
-// space adds one between words, none at the start of a line.
-func (r *renderer) space() {
-	if n := len(r.out); r.visible() && r.gap == 0 && n > 0 && r.out[n-1] != ' ' && r.out[n-1] != '\n' {
-		r.out = append(r.out, ' ')
-	}
-}
-
-func (r *renderer) write(text string) {
-	if text == "" || !r.visible() {
-		return
-	}
-	if r.gap > 0 && len(r.out) > 0 {
-		for n := len(r.out); n > 0 && r.out[n-1] == ' '; n-- {
-			r.out = r.out[:n-1]
-		}
-		r.out = append(r.out, "\n\n"[:min(r.gap, 2)]...)
-	}
-	r.gap = 0
-	if r.link.href != "" && r.link.start < 0 {
-		r.link.start = len(r.out)
-	}
-	r.out = append(r.out, text...)
-	if len(r.out) > maxRendered {
-		r.full = true
-	}
 }
