@@ -76,9 +76,6 @@ func (d *digest) of(i int) (size int, sum uint64) {
 // once and at most one byte more. The error is the first one of a read, or
 // that of ctx.
 func (d *digest) equals(ctx context.Context, f io.ReaderAt) (bool, error) {
-	if ends, err := endsAt(f, d.size); !ends || err != nil {
-		return false, err
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	n := min(d.sections(), runtime.GOMAXPROCS(0), maxComparers)
@@ -97,7 +94,10 @@ func (d *digest) equals(ctx context.Context, f io.ReaderAt) (bool, error) {
 		part(0)
 	}
 	wg.Wait()
-	return verdict(same, errs)
+	if all, err := verdict(same, errs); !all || err != nil {
+		return false, err
+	}
+	return endsAt(f, d.size) // at last: what comes while it is compared counts
 }
 
 // verdict puts the parts together: a difference that was seen counts more than

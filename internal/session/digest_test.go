@@ -121,3 +121,22 @@ func TestDigestReadErrors(t *testing.T) {
 		t.Errorf("cancelled: %v, %v", same, err)
 	}
 }
+
+// growing gets another byte when it is read first.
+type growing struct{ data []byte }
+
+func (g *growing) ReadAt(p []byte, off int64) (int, error) {
+	n, err := bytes.NewReader(g.data).ReadAt(p, off)
+	if int64(n)+off == int64(len(g.data)) && g.data[len(g.data)-1] != '+' {
+		g.data = append(g.data, '+')
+	}
+	return n, err
+}
+
+func TestDigestFindsWhatComesMeanwhile(t *testing.T) {
+	b := []byte("a file of one section")
+	d := digestOf(maphash.MakeSeed(), b, section)
+	if same, err := d.equals(context.Background(), &growing{b}); same || err != nil {
+		t.Errorf("grown while it was compared: %v, %v", same, err)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 // passed streams content through a pass and returns it with the texts that the
@@ -126,4 +127,68 @@ func TestStreamBufferFitsTheFile(t *testing.T) {
 	if len(b.buf) > headroom+2000+bytes.MinRead {
 		t.Errorf("%d bytes for a file of 2,000", len(b.buf))
 	}
+}
+
+// uncertain panics or fails at a read.
+type uncertain struct {
+	io.Reader
+	reads int // before
+	do    func() error
+}
+
+func (u *uncertain) Read(p []byte) (int, error) {
+	if u.reads--; u.reads == -1 {
+		if err := u.do(); err != nil {
+			return 0, err
+		}
+	}
+	return u.Reader.Read(p)
+}
+
+// However a pass is ended, and wherever it is, its goroutines end with it: a
+// bubble that has one left fails.
+func TestStreamLeavesNobody(t *testing.T) {
+	content := strings.Repeat(textLine(strings.Repeat("z", readChunk/3)), 40)
+	broken := errors.New("broken")
+	for at := 0; at < 40; at += 3 {
+		for name, want := range map[string]error{"fold panics": broken, "read panics": broken, "read fails": ErrInvalid, "cancelled by a fold": context.Canceled, "cancelled by a read": context.Canceled} {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				r := &uncertain{strings.NewReader(content), math.MaxInt, nil}
+				f := foldFunc(func(rec Record) error {
+					switch {
+					case rec.Index != at:
+					case name == "fold panics":
+						panic(broken)
+					case name == "cancelled by a fold":
+						cancel()
+					}
+					return nil
+				})
+				switch r.do = func() error { panic(broken) }; name {
+				case "read panics":
+					r.reads = at / 3
+				case "read fails":
+					r.reads, r.do = at/3, func() error { return broken }
+				case "cancelled by a read":
+					r.reads, r.do = at/4, func() error { cancel(); return nil }
+				}
+				// When a fold cancels, all may be read already.
+				if err := streamed(ctx, r, f); !errors.Is(err, want) && (err != nil || name != "cancelled by a fold") {
+					t.Errorf("%s at %d: %v", name, at, err)
+				}
+			})
+		}
+	}
+}
+
+func streamed(ctx context.Context, r io.Reader, f Fold) (err error) {
+	defer func() {
+		if crash := recover(); crash != nil {
+			err = crash.(error)
+		}
+	}()
+	p := &pass{id: sid, seed: maphash.MakeSeed(), folds: []Fold{f}, stop: math.MaxInt, size: 1 << 20}
+	return p.stream(ctx, r)
 }
