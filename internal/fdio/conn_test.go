@@ -1,3 +1,5 @@
+//go:build unix
+
 package fdio
 
 import (
@@ -6,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"testing"
 	"time"
 )
@@ -101,5 +104,33 @@ func TestConnReadsWithoutAllocation(t *testing.T) {
 	})
 	if got > 0 {
 		t.Errorf("%v allocations a read", got)
+	}
+}
+
+// What a user reads of a connection that broke does not depend on who read it.
+func TestConnFailsLikeAnyOther(t *testing.T) {
+	for name, spoil := range map[string]func(quick, other net.Conn){
+		"reset":    func(_, other net.Conn) { _, _ = other.(*net.TCPConn).SetLinger(0), other.Close() },
+		"ended":    func(_, other net.Conn) { _ = other.Close() },
+		"closed":   func(quick, _ net.Conn) { _ = quick.Close() },
+		"deadline": func(quick, _ net.Conn) { _ = quick.SetReadDeadline(time.Now().Add(-time.Second)) },
+	} {
+		var texts [2]string
+		for i := range texts {
+			quick, other := connected(t)
+			local, remote := quick.LocalAddr().String(), quick.RemoteAddr().String()
+			spoil(quick, other)
+			if i == 1 {
+				quick = quick.(*conn).TCPConn
+			}
+			_, err := quick.Read(make([]byte, 9))
+			if err == nil {
+				t.Fatal(name, "read without an error")
+			}
+			texts[i] = strings.NewReplacer(local, "local", remote, "remote").Replace(err.Error())
+		}
+		if texts[0] != texts[1] {
+			t.Errorf("%s: %q; a connection of package net says %q", name, texts[0], texts[1])
+		}
 	}
 }

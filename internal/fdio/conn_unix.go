@@ -3,6 +3,7 @@
 package fdio
 
 import (
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -51,6 +52,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	c.p = nil
 	switch {
 	case err != nil: // closed, or the deadline: an error of package net
+		if op := (*net.OpError)(nil); errors.As(err, &op) {
+			op.Op = "read" // it says raw-read, and users see the text
+		}
 		return 0, err
 	case c.err != nil:
 		return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError("read", c.err)}
