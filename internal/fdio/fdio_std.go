@@ -17,4 +17,8 @@ func Read(fd uintptr, p []byte) (int, error) { return positive(syscall.Read(int(
 // EPIPE the thread got SIGPIPE, too.
 func Write(fd uintptr, p []byte) (int, error) { return positive(syscall.Write(int(fd), p)) }
 
+// Unblock makes a descriptor nonblocking that is not. Whoever shares its open
+// file description may have taken the flag away.
+func Unblock(fd uintptr) error { return syscall.SetNonblock(int(fd), true) }
+
 func positive(n int, err error) (int, error) { return max(n, 0), err }

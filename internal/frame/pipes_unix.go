@@ -24,6 +24,10 @@ import (
 // (7 µs to 13 µs), because the poller looks around before it sleeps. Writing
 // is ours: it does not wait, so it needs no poller.
 //
+// The parent, or whoever else has the pipes' ends from it, can take O_NONBLOCK
+// away again. A call that then waited in the kernel would hold up the whole
+// process, with all its deadlines, so the flag is looked at before each one.
+//
 // The descriptors stay open: they belong to the process. Keep a Pipes until
 // the process exits, or the collector will close them.
 type Pipes struct {
@@ -152,7 +156,10 @@ func (r *reading) read(raw syscall.RawConn, b []byte) (int, error) {
 // try reads once; false: there is nothing yet.
 func (r *reading) try(fd uintptr) bool {
 	for {
-		n, err := fdio.Read(fd, r.b)
+		n, err := 0, fdio.Unblock(fd)
+		if err == nil {
+			n, err = fdio.Read(fd, r.b)
+		}
 		switch err {
 		case unix.EINTR:
 			continue
@@ -208,7 +215,10 @@ func (p *Pipes) TryWrite(b []byte) (int, error) {
 
 func (p *Pipes) write(b []byte) (int, error) {
 	for {
-		n, err := fdio.Write(uintptr(p.outFD), b)
+		n, err := 0, fdio.Unblock(uintptr(p.outFD))
+		if err == nil {
+			n, err = fdio.Write(uintptr(p.outFD), b)
+		}
 		switch {
 		case err == nil && n > 0:
 			return n, nil
