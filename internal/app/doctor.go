@@ -97,13 +97,21 @@ func (d *doctor) home(p config.Paths) {
 	info, err := d.fs.Stat(p.Root)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if trouble := homeTrouble(d.fs, p); trouble != "" {
+			d.say(bad, "home", "%s", trouble)
+			return
+		}
 		d.say(noted, "home", "%s does not exist yet; the first start makes it", p.Root)
 		return
 	case err != nil || !info.Mode.IsDir():
 		d.say(bad, "home", "%s is no usable folder", p.Root)
 		return
 	}
-	d.say(good, "home", "%s", p.Root)
+	if trouble := homeTrouble(d.fs, p); trouble != "" {
+		d.say(bad, "home", "%s", trouble)
+	} else {
+		d.say(good, "home", "%s", p.Root)
+	}
 	if _, err := d.fs.Lstat(p.Sessions()); err == nil {
 		if err := config.CheckSessions(d.fs, p.Sessions(), os.Geteuid()); err != nil {
 			d.say(bad, "sessions", "%v; it must be your own folder with mode 0700: 'magi-code sessions repair-permissions' sets it right", err)

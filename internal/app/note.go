@@ -53,7 +53,8 @@ func whyNotStarted(code string, began time.Time) string {
 	n, ok := readNote(fsys, paths)
 	at, err := time.Parse(time.RFC3339, n.Time)
 	if !ok || err != nil || n.Code != code || at.Before(began.Truncate(time.Second)) {
-		return ""
+		// A home that cannot be written to has no note of it either.
+		return homeTrouble(fsys, paths)
 	}
 	return placeOf(n)
 }

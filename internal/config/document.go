@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -147,7 +148,11 @@ func readGlobal(ctx context.Context, env Env, file string) (data []byte, err err
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
-		return nil, &Error{File: file, Reason: "is locked", Err: err}
+		reason := "is locked"
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+			reason = "cannot be locked, its folder cannot be written to"
+		}
+		return nil, &Error{File: file, Reason: reason, Err: err}
 	}
 	defer func() {
 		if e := release(); e != nil && err == nil {
