@@ -21,7 +21,7 @@ import (
 type askCmd struct {
 	Text    []string    `arg:"" help:"The prompt. Several words are joined by spaces; a single - reads standard input. One that begins with a dash comes after --."`
 	Approve approveMode `help:"What to do when the agent asks: ask, deny or allow. Default: ask on a terminal, else deny." placeholder:"MODE"`
-	Session string      `help:"Go on in this session instead of a new one." placeholder:"ID"`
+	Session string      `help:"Go on in this session instead of a new one: its id, or the beginning of it if no other begins so." placeholder:"ID"`
 	JSON    bool        `name:"json" help:"Print the run's events, one JSON object per line, instead of the reply."`
 }
 
@@ -31,6 +31,10 @@ func runAsk(c askCmd, stdin, stdout, stderr *os.File) int {
 	if err != nil {
 		fmt.Fprintf(stderr, "magi-code: %v\n", err)
 		return exitUsage
+	}
+	if c.Session, err = wholeID(c.Session); err != nil {
+		fmt.Fprintf(stderr, "magi-code: %v\n", err)
+		return statusOf(err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -104,7 +108,7 @@ func (a *asker) attach(ctx context.Context, child *client.Child) (client.Session
 	}
 	s, err := child.OpenSession(ctx, a.cmd.Session)
 	if err != nil {
-		return s, fmt.Errorf("open session %s: %w", a.cmd.Session, err)
+		return s, notOpened(a.cmd.Session, err)
 	}
 	return s, nil
 }
@@ -213,6 +217,9 @@ func (a *asker) approve(summary string) bool {
 		if err != nil {
 			fmt.Fprintf(a.stderr, "\ndenied: no answer\n")
 			return false
+		}
+		if !a.terminal { // nobody's Enter has ended the line
+			fmt.Fprintln(a.stderr)
 		}
 		return answer == "y" || answer == "yes"
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -27,6 +28,8 @@ func TestAskFailures(t *testing.T) {
 		"settings": {"", `,"interface":7`, "ask hi", exitError, []string{"could not start: configuration_invalid: ", "settings.json:2: interface: "}},
 		"dash":     {"text:Fine.", "", "ask -- -x", exitOK, []string{"Fine."}},
 		"no dash":  {"", "", "ask -x", exitUsage, []string{"magi-code ask -- "}},
+		"session":  {"", "", "ask --session=nosuch hi", exitError, []string{"there is no session nosuch; 'magi-code sessions list' shows them\n"}},
+		"no id":    {"", "", "ask --session=a/b hi", exitUsage, []string{`"a/b" is no session id`}},
 		"mode":     {"", "", "ask --approve=often hi", exitUsage, []string{"--approve: must be one of ask, deny, allow\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,10 +94,10 @@ func TestApproveEnd(t *testing.T) {
 		allow bool
 		ends  string
 	}{
-		"y\n":   {true, "[y/N] "},
-		"yes\n": {true, "[y/N] "},
-		"n\n":   {false, "[y/N] "},
-		"\n":    {false, "[y/N] "},
+		"y\n":   {true, "[y/N] \n"},
+		"yes\n": {true, "[y/N] \n"},
+		"n\n":   {false, "[y/N] \n"},
+		"\n":    {false, "[y/N] \n"},
 		"y":     {false, "\ndenied: no answer\n"},
 		"":      {false, "\ndenied: no answer\n"},
 	} {
@@ -131,5 +134,32 @@ func TestLastDiagnostics(t *testing.T) {
 		if got := lastDiagnostics(c.messages); got != c.want {
 			t.Errorf("%q, not %q", got, c.want)
 		}
+	}
+}
+
+// TestAskSession: the beginning of an id is enough, and what cannot be opened is
+// explained.
+func TestAskSession(t *testing.T) {
+	t.Parallel()
+	p, home, dir := startScripted(t, "text:One.\ntext:Two."), t.TempDir(), t.TempDir()
+	if err := p.settings(home, ""); err != nil {
+		t.Fatal(err)
+	}
+	out, status := commandIn(t, dir, home, nil, "ask", "hi")
+	_, id, ok := strings.Cut(strings.TrimSpace(out), "session ")
+	if status != exitOK || !ok {
+		t.Fatal(status, out)
+	}
+	if out, status = commandIn(t, dir, home, nil, "ask", "--session", id[:8], "again"); status != exitOK || !strings.Contains(out, "session "+id) {
+		t.Errorf("%d %s", status, out)
+	}
+	if out, status = command(t, home, nil, "ask", "--session", id, "elsewhere"); status != exitError || !strings.Contains(out, "recorded in another folder: go there") {
+		t.Errorf("%d %s", status, out)
+	}
+	if err := os.Chmod(filepath.Join(home, "sessions", id+".jsonl"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, status = commandIn(t, dir, home, nil, "ask", "--session", id, "again"); status != exitError || !strings.Contains(out, "'magi-code doctor'") {
+		t.Errorf("%d %s", status, out)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"magicode/internal/config"
+	"magicode/internal/session/inventory"
 	"magicode/pkg/client"
 	"magicode/pkg/localagent"
 )
@@ -23,6 +25,43 @@ func notReady(err error, began time.Time) error {
 		return fmt.Errorf("the agent could not start: %s (magi-code doctor says more)", wire.Code)
 	}
 	return fmt.Errorf("the agent could not start: %s: %s (magi-code doctor says what to do)", wire.Code, why)
+}
+
+// wholeID completes the beginning of a session's id, as 'sessions show' does. A
+// session of a delegated task cannot be gone on with.
+func wholeID(word string) (string, error) {
+	if word == "" {
+		return "", nil
+	}
+	env, err := settingsEnv()
+	if err != nil {
+		return "", err
+	}
+	paths, _, err := config.ResolveRoot(env)
+	if err != nil {
+		return "", err
+	}
+	k := &keeper{home: inventory.Home{FS: env.FS, Root: paths.Root, UID: env.UID}}
+	id, home, err := k.find(word)
+	if err == nil && home.Child {
+		err = fmt.Errorf("%s is the session of a delegated task: it can be shown, and not gone on with", id)
+	}
+	return id, err
+}
+
+// notOpened words a session that did not open: the wire carries a code only.
+func notOpened(id string, err error) error {
+	help := map[localagent.Code]string{
+		localagent.CodeSessionBusy:    "another program has it open",
+		localagent.CodeCwdMismatch:    "it was recorded in another folder: go there first; 'magi-code sessions list' names it",
+		localagent.CodeSessionInvalid: "its file cannot be used: 'magi-code doctor' and 'magi-code sessions list' say why",
+		localagent.CodeHistoryLimit:   "it has grown too large; begin a new one",
+	}
+	var wire *client.WireError
+	if errors.As(err, &wire) && help[wire.Code] != "" {
+		return fmt.Errorf("open session %s: %s (%s)", id, help[wire.Code], wire.Code)
+	}
+	return fmt.Errorf("open session %s: %w", id, err)
 }
 
 // historyWait bounds the look into the history after a failed turn.

@@ -18,12 +18,18 @@ import (
 // command runs the test binary as the program in a home.
 func command(t *testing.T, home string, env []string, args ...string) (out string, status int) {
 	t.Helper()
+	return commandIn(t, t.TempDir(), home, env, args...)
+}
+
+// commandIn is command in a folder of the caller's.
+func commandIn(t *testing.T, dir, home string, env []string, args ...string) (out string, status int) {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, args...)
-	cmd.Dir = t.TempDir()
+	cmd.Dir = dir
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "MC_HOME=" + home, "HOME=" + filepath.Dir(home), "NO_PROXY=127.0.0.1", asProgram + "=1"}, env...)
 	text, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
@@ -73,6 +79,8 @@ func TestModels(t *testing.T) {
 		{"nothing yet", key, "models list fixture", 0, "no catalog"},
 		{"any model without a catalog", key, "models use fixture whatever", 0, ""},
 		{"no key", nil, "models refresh --bare", 1, "no usable credential"},
+		{"never logged in", nil, "models refresh --bare openai-codex", 1, "there is no ChatGPT login that can be used; log in with `magi-code auth login`"},
+		{"no such provider", nil, "models refresh fixtrue", 1, "there is no such provider: fixtrue; there are: openai-codex, anthropic, claude-subscription, fixture"},
 		{"wrong key", []string{"FIXTURE_KEY=wrong"}, "models refresh --bare", 1, "refused the credential"},
 		{"refresh", key, "models refresh --bare", 0, "fixture: 3 models"},
 		{"list", key, "models list fixture", 0, "  large "},

@@ -31,7 +31,7 @@ type sessionsCmd struct {
 
 type sessionsListCmd struct {
 	Here  bool `help:"Only sessions of this folder or git repository."`
-	Limit int  `short:"n" help:"At most so many." placeholder:"N"`
+	Limit int  `short:"n" help:"At most so many; 0, the default: all." placeholder:"N"`
 	JSON  bool `name:"json" help:"Print one JSON object with all of them."`
 }
 
@@ -79,6 +79,11 @@ func runSessions(c sessionsCmd, what string, stdout, stderr *os.File) int {
 		return exitOK
 	}
 	fmt.Fprintf(stderr, "magi-code: %v\n", err)
+	return statusOf(err)
+}
+
+// statusOf tells a wrong command line from what went wrong later.
+func statusOf(err error) int {
 	if errors.Is(err, errUsage) {
 		return exitUsage
 	}
@@ -130,6 +135,14 @@ func (k *keeper) repair(try bool) error {
 // printable is text from a file on one line of a terminal.
 func printable(s string) string {
 	return strings.Join(strings.FieldsFunc(redact.Strip(s), func(r rune) bool { return r == '\n' || r == '\t' }), " ")
+}
+
+// counted is a number of things, for people.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // size is a number of bytes for people.

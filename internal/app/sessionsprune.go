@@ -139,9 +139,9 @@ func (r *pruning) kept(id, why string) {
 func (r *pruning) sum(asked bool, items, blobs int) {
 	switch {
 	case items == 0:
-		fmt.Fprintf(r.out, "nothing is older than %d days\n", r.days)
+		fmt.Fprintf(r.out, "nothing is older than %s\n", counted(r.days, "day"))
 	case !asked:
-		fmt.Fprintf(r.out, "nothing was deleted: %d would go, %s, older than %d days. --yes deletes them\n", items, size(r.bytes), r.days)
+		fmt.Fprintf(r.out, "nothing was deleted: %d would go, %s, older than %s. --yes deletes them\n", items, size(r.bytes), counted(r.days, "day"))
 	default:
 		fmt.Fprintf(r.out, "%d deleted", r.deleted)
 		if blobs > 0 {

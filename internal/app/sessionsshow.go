@@ -72,7 +72,7 @@ func (k *keeper) read(ctx context.Context, word string) (*transcript, error) {
 	case errors.Is(err, session.ErrLimit):
 		return nil, fmt.Errorf("session %s has more than 100,000 lines or 64 MiB", id)
 	case errors.Is(err, session.ErrInvalid), errors.Is(err, history.ErrInvalid):
-		return nil, fmt.Errorf("session %s cannot be read: %w", id, err)
+		return nil, fmt.Errorf("session %s cannot be read: %w ('magi-code doctor' says what to do about files that are open to others)", id, err)
 	case err != nil:
 		return nil, err
 	}
