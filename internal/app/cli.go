@@ -117,7 +117,11 @@ func isLaunchFlag(arg string) bool {
 func run(args []string, stdin, stdout, stderr *os.File) int {
 	var c cli
 	exited, status := false, exitOK
-	parser, err := grammar(&c, kong.Writers(stdout, stderr), kong.Exit(func(code int) { exited, status = true, code }))
+	var parser *kong.Kong
+	parser, err := grammar(&c, kong.Writers(stdout, stderr), kong.Exit(func(code int) {
+		exited, status = true, code
+		parser.Stdout = io.Discard // a second --help says no more
+	}))
 	if err != nil {
 		fmt.Fprintf(stderr, "magi-code: %v\n", err)
 		return exitError

@@ -101,9 +101,10 @@ func TestHelp(t *testing.T) {
 		"help":                "Usage: magi-code <command>",
 		"help serve":          "Usage: magi-code serve",
 		"help settings get":   "Usage: magi-code settings get",
+		"help --help":         "Usage: magi-code <command>",
 	} {
 		status, out, errs := mainWith(t, strings.Fields(line)...)
-		if status != exitOK || !strings.HasPrefix(out, want) || errs != "" {
+		if status != exitOK || strings.Count(out, "Usage:") != 1 || !strings.HasPrefix(out, want) || errs != "" {
 			t.Errorf("%s: status %d, stdout %.80q, stderr %q", line, status, out, errs)
 		}
 	}

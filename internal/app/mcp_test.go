@@ -88,7 +88,7 @@ func TestMCPCommands(t *testing.T) {
 	p.runs(0, "test", "no approved MCP server", "bad (unapproved)  stdio sh -c", "good (unapproved)  http ", "'magi-code mcp approve NAME'")
 	p.runs(1, "test good", "is not approved (unapproved): run 'magi-code mcp approve good'")
 	p.runs(0, "approve good", "approved: good of ", "http "+web.URL+"/\n", "fails while it does not come up")
-	p.runs(0, "test", "good", "ok    initialize", "1 tools", "MCP 2025-06-18", "mcp__good__look")
+	p.runs(0, "test", "good", "ok    initialize", "1 tool in ", "MCP 2025-06-18", "mcp__good__look")
 	p.runs(0, "approve bad", "approved: bad of ", "stdio sh -c")
 	p.runs(0, "list", "bad  approved  stdio sh -c", "good  approved  http "+web.URL+"/\n")
 	p.runs(1, "test", "bad", "FAIL  initialize the server exited with status 3", "stderr: oh no", "good", "ok    initialize")

@@ -29,19 +29,19 @@ type mcpCmd struct {
 		Name string `arg:"" optional:"" help:"Only this server."`
 	} `cmd:"" help:"Connect approved servers as a start would, tell how far each came, and end them again. Status 1 if one failed."`
 	Approve struct {
-		Name string `arg:""`
+		Name string `arg:"" help:"The server's name, as in .mcp.json; 'magi-code mcp list' shows them."`
 	} `cmd:"" help:"Approve the definition that counts in this folder, so that every start runs it."`
 	Revoke struct {
-		Name string `arg:""`
+		Name string `arg:"" help:"The server's name."`
 	} `cmd:"" help:"Take an approval back."`
 	Login  mcpLoginCmd `cmd:"" help:"Log in to a server with OAuth: opens a browser and waits for it to come back."`
 	Logout struct {
-		Name string `arg:""`
+		Name string `arg:"" help:"The server's name."`
 	} `cmd:"" help:"Forget the stored login of a server."`
 }
 
 type mcpLoginCmd struct {
-	Name      string        `arg:""`
+	Name      string        `arg:"" help:"The server's name. Its definition must have oauth."`
 	Scope     []string      `help:"Ask for this scope as well. May be repeated."`
 	Port      int           `help:"Port of the loopback callback; any free one without it."`
 	NoBrowser bool          `help:"Only print the address."`
@@ -249,7 +249,7 @@ func (t *mcpTool) tell(name string, r mcp.Report) {
 	var e *mcp.Error
 	switch {
 	case r.Err == nil:
-		fmt.Fprintf(t.out, "    ok    %d tools in %v, MCP %s; ended in %v\n", len(r.Tools), r.Took.Round(time.Millisecond), r.Protocol, r.Stopped.Round(time.Millisecond))
+		fmt.Fprintf(t.out, "    ok    %s in %v, MCP %s; ended in %v\n", counted(len(r.Tools), "tool"), r.Took.Round(time.Millisecond), r.Protocol, r.Stopped.Round(time.Millisecond))
 		for _, tool := range r.Tools {
 			fmt.Fprintf(t.out, "          %s\n", tool)
 		}

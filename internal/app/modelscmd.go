@@ -131,7 +131,7 @@ func providerNames[V any](custom map[string]V) []string {
 
 func (d *desk) known(id string) error {
 	if !slices.Contains(d.providers(), id) {
-		return fmt.Errorf("%w: %s", errNoProvider, shownName(id))
+		return fmt.Errorf("%w: %s; there are: %s", errNoProvider, shownName(id), strings.Join(d.providers(), ", "))
 	}
 	return nil
 }

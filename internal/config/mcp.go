@@ -194,6 +194,9 @@ func define(name string, v any) (mcpDefinition, *problem) {
 	kind, ok := m["type"]
 	if !ok {
 		kind = "stdio"
+		if m["command"] == nil && m["url"] != nil {
+			return d, wrong("is missing; a server with a url has the type http", "type")
+		}
 	}
 	switch kind {
 	case "stdio":

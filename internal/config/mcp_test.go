@@ -96,6 +96,14 @@ func TestMCPErrorsNameTheLine(t *testing.T) {
 	}
 }
 
+func TestMCPTypeIsAskedFor(t *testing.T) {
+	w := newWorld(t)
+	w.write(homeMCP, server(`{"url":"https://example.org/mcp"}`))
+	if e := w.refuse(); e.Key != "mcpServers.fx.type" || !strings.Contains(e.Reason, "the type http") {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestExpansion(t *testing.T) {
 	vars := map[string]string{"A": "1", "EMPTY": "", "B_2": "${A}"}
 	lookup := func(name string) (string, bool) { v, ok := vars[name]; return v, ok }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -69,6 +70,9 @@ func Run(o Options, stdout, stderr io.Writer) int {
 	a, err := analyse(o.Capture, o.Dir)
 	if err != nil {
 		return c.fail(err)
+	}
+	if o.Look.Run != 0 && !slices.ContainsFunc(a.Runs, func(r reader.Run) bool { return r.Seq == o.Look.Run }) {
+		return c.fail(fmt.Errorf("%s has no run %d; it has %d", a.Capture.Name, o.Look.Run, len(a.Runs)))
 	}
 	if o.HTML != "" {
 		if err := c.create(o.HTML, func(w io.Writer) error { reader.HTML(w, a); return nil }); err != nil {
@@ -177,6 +181,9 @@ func (c *command) create(path string, write func(io.Writer) error) error {
 		return err
 	}
 	f, err := c.fs.Open(path, vfs.Write|vfs.Create|vfs.Exclusive|vfs.NoFollow, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already; choose another name", path)
+	}
 	if err != nil {
 		return err
 	}

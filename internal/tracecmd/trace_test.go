@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"magicode/telemetry"
+	"magicode/telemetry/reader"
 )
 
 // record leaves a capture of a child with one run and a cleanup; play says how
@@ -56,6 +57,9 @@ func TestHealthy(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
+	}
+	if text, status := explain(t, Options{Dir: dir, Look: reader.Look{Run: 7}}); status != exitError || !strings.Contains(text, "has no run 7; it has 1") {
+		t.Errorf("run 7: %d %s", status, text)
 	}
 	if status != 0 {
 		t.Errorf("status %d", status)

@@ -93,6 +93,9 @@ func (p *Provider) renew(ctx context.Context, force bool) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if !force && errors.Is(err, auth.ErrLoginNeeded) {
+			return &provider.Error{Kind: provider.ErrPlain, Err: fmt.Errorf("there is no ChatGPT login that can be used; log in with `magi-code auth login`: %w", err)}
+		}
 		return &provider.Error{Kind: provider.ErrPlain,
 			Err: fmt.Errorf("the ChatGPT login has expired and could not be renewed; log in again with `magi-code auth login`: %w", err)}
 	}
