@@ -84,7 +84,7 @@ func (d *delegation) open(ctx context.Context, req subagent.Request) (*subagent.
 	c.thread = thread{runtime: r, handle: h, conv: replay.NewFollower(new(replay.Fold)), rebase: func(context.Context) error { return nil }}
 	c.thread.head = c.head()
 	h.Follow(c.thread.conv)
-	out := &subagent.Child{SessionID: h.ID(), Path: c.path(),
+	out := &subagent.Child{SessionID: h.ID(), Path: c.path(), Provider: c.selection.Provider, Model: c.selection.Model,
 		Begin: c.begin, Config: c.config, Close: func() { _ = h.Close() }}
 	if c.profile != nil {
 		out.Schema = subagent.SchemaOf(c.profile.Output)

@@ -141,6 +141,48 @@ func TestTasksUsage(t *testing.T) {
 	if want := int64(taskCount * (taskCalls + 1)); tasks != [2]int64{11 * want, 7 * want} || primary != [2]int64{22, 14} {
 		t.Errorf("tasks %v, primary %v", tasks, primary)
 	}
+	checkTaskFacts(t, filepath.Join(d.home, "sessions", d.session+".jsonl"))
+}
+
+// checkTaskFacts reads what the session keeps of the tasks (extensions.md 13.12).
+func checkTaskFacts(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e struct {
+		Payload struct {
+			Result struct {
+				Metadata struct {
+					Facts struct {
+						Tasks []map[string]any `json:"tasks"`
+					} `json:"subagent_telemetry"`
+				} `json:"metadata"`
+			} `json:"result"`
+		} `json:"payload"`
+	}
+	for line := range strings.Lines(string(data)) {
+		if strings.HasPrefix(line, `{"event_type":"tool_result"`) {
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	tasks := e.Payload.Result.Metadata.Facts.Tasks
+	if len(tasks) != taskCount {
+		t.Fatalf("%d tasks", len(tasks))
+	}
+	for i, f := range tasks {
+		rows, _ := f["activity"].([]any)
+		omitted, _ := f["activity_omitted"].(float64)
+		usage, _ := f["usage"].(map[string]any)
+		whole, _ := usage["whole_run"].(map[string]any)
+		if f["index"] != float64(i) || f["outcome"] != "success" || f["provider"] != "fixture" || f["model"] != "fixture-model" ||
+			len(rows)+int(omitted) != taskCalls || rows[0] != "read: success" || whole["effective_input"] != float64(11*(taskCalls+1)) {
+			t.Errorf("%v", f)
+		}
+	}
 }
 
 // usage sums the last usage records of a session, input and output.

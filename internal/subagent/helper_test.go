@@ -106,15 +106,15 @@ func (s *events) Emit(_ context.Context, ev runner.Event) error {
 // reply answers one request.
 type reply func(ctx context.Context, req provider.Request, emit func(provider.Event) error) error
 
-// script is a provider that answers the n-th request by its n-th reply, and
+// scripted is a provider that answers the n-th request by its n-th reply, and
 // every later one by its last.
-type script struct {
+type scripted struct {
 	mu       sync.Mutex
 	replies  []reply
 	requests []provider.Request
 }
 
-func (s *script) Stream(ctx context.Context, req provider.Request, emit func(provider.Event) error) error {
+func (s *scripted) Stream(ctx context.Context, req provider.Request, emit func(provider.Event) error) error {
 	s.mu.Lock()
 	n := min(len(s.requests), len(s.replies)-1)
 	s.requests = append(s.requests, req)
@@ -171,7 +171,7 @@ func delegates(concurrency int, intents ...string) reply {
 type kid struct {
 	request Request
 	log     *memlog
-	model   *script
+	model   *scripted
 	closed  int
 }
 
@@ -180,7 +180,7 @@ type world struct {
 	t       *testing.T
 	log     *memlog
 	sink    *events
-	model   *script
+	model   *scripted
 	replies func(r Request) []reply // of a task's model
 	tools   []tool.Tool             // of tasks, beside the one that delegates
 	guard   func(label string) runner.Guard
@@ -196,7 +196,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T, first reply) *world {
-	return &world{t: t, log: &memlog{}, sink: &events{}, model: &script{replies: []reply{first, says(text("Parent done."))}}, levels: 2,
+	return &world{t: t, log: &memlog{}, sink: &events{}, model: &scripted{replies: []reply{first, says(text("Parent done."))}}, levels: 2,
 		replies: func(r Request) []reply { return []reply{says(text("I did "+r.Intent), cost(10, 5))} },
 		limits:  runner.Limits{ContentBytes: 1 << 20, Segments: 512, Activities: 4096, ActivityIDBytes: 1024}}
 }
@@ -227,11 +227,11 @@ func (w *world) open(_ context.Context, r Request) (*Child, error) {
 	if w.openErr != nil {
 		return nil, w.openErr
 	}
-	k := &kid{request: r, log: &memlog{failAt: w.failAt}, model: &script{replies: w.replies(r)}}
+	k := &kid{request: r, log: &memlog{failAt: w.failAt}, model: &scripted{replies: w.replies(r)}}
 	w.mu.Lock()
 	w.kids = append(w.kids, k)
 	w.mu.Unlock()
-	return &Child{SessionID: "s-" + r.Scope, Path: "/sessions/" + r.Scope, Schema: w.schema,
+	return &Child{SessionID: "s-" + r.Scope, Path: "/sessions/" + r.Scope, Provider: "house", Model: "m-" + r.Scope, Schema: w.schema,
 		Begin: func(ctx context.Context) error {
 			_, err := k.log.Append(ctx, session.Ordered, session.Event{Kind: session.KindTaskScope, Payload: map[string]any{}})
 			return err

@@ -72,7 +72,8 @@ func (b *batch) result() tool.Result {
 	slices.Sort(changed)
 	s := all.Summary
 	return tool.Result{ToolName: Name, Success: s.Failed == 0, Content: pretty(all), Changed: slices.Compact(changed),
-		Metadata: map[string]any{"summary": map[string]any{"total": s.Total, "completed": s.Completed, "failed": s.Failed, "total_tokens": s.TotalTokens}}}
+		Metadata: map[string]any{"summary": map[string]any{"total": s.Total, "completed": s.Completed, "failed": s.Failed, "total_tokens": s.TotalTokens},
+			factsKey: b.facts()}}
 }
 
 func (t *task) result() taskResult {
@@ -81,10 +82,8 @@ func (t *task) result() taskResult {
 	if t.child != nil {
 		r.SessionID, r.SessionPath = &t.child.SessionID, &t.child.Path
 	}
-	if t.meter.requests > 0 {
-		whole := t.meter.whole()
-		r.Usage = &usageReport{whole, t.meter.latest, t.meter.requests - 1, t.meter.final}
-		r.TotalTokens = whole.EffectiveInput + whole.Output
+	if r.Usage = t.usage(); r.Usage != nil {
+		r.TotalTokens = r.Usage.WholeRun.EffectiveInput + r.Usage.WholeRun.Output
 	}
 	output := t.output
 	if !t.completed {
@@ -97,6 +96,14 @@ func (t *task) result() taskResult {
 	}
 	r.Output, r.Truncated = bounded(output)
 	return r
+}
+
+// usage is what the task has spent; nil before its first request.
+func (t *task) usage() *usageReport {
+	if t.meter.requests == 0 {
+		return nil
+	}
+	return &usageReport{t.meter.whole(), t.meter.latest, t.meter.requests - 1, t.meter.final}
 }
 
 // bounded cuts an output and says so in it.

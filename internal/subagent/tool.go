@@ -29,6 +29,8 @@ type Request struct {
 type Child struct {
 	SessionID string
 	Path      string // of the session's log
+	Provider  string // whom the task asks
+	Model     string
 	Schema    string // what the answer must look like, a JSON Schema; "" for free text
 	// Begin prepares the session; the parent's has the link to it by then.
 	Begin func(ctx context.Context) error
