@@ -20,6 +20,8 @@ type Result struct {
 	Metadata map[string]any
 	Touched  []Touched
 	Changed  []string // canonical paths of files this call changed
+	// Display is for those who show the call later; nil for tools without one.
+	Display *ResourceDisplay
 	// Fatal ends the run with this error once the result is recorded. It is for
 	// calls that hold other calls, one of which the user denied; a failure that
 	// the model may go on from is none.

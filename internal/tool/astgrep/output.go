@@ -30,7 +30,20 @@ func (s *scan) report(q request) tool.Result {
 		meta["operation"], meta["symbols_returned"], meta["workset_truncated"] = "outline", o.groups, limited
 		meta["items"], meta["view"], meta["line_base"], meta["column_base"] = q.outline.items, q.outline.view, 1, 1
 	}
-	return tool.Result{Success: true, Content: text, Metadata: meta}
+	return tool.Result{Success: true, Content: text, Metadata: meta, Display: o.display(q.search != nil, limited, partial)}
+}
+
+// display tells of a search or an outline.
+func (o *outcome) display(search, limited, partial bool) *tool.ResourceDisplay {
+	complete, cut := !partial && !o.more && !o.cut, o.more || o.cut || limited
+	return tool.Describe("ast_grep", cut, map[string]any{
+		"Search output lines returned": tool.Known(search, len(o.rows)),
+		"Result state":                 tool.ResultState(complete, o.groups, o.groups, "no matches"),
+		"Scan complete":                complete,
+		"Outline entries returned":     tool.Known(!search, o.groups),
+		"Timed out":                    o.timedOut, "Results limited": cut, "Partial scan": partial,
+		"Output truncated": o.cut, "Files skipped": o.skipped, "Workset limited": limited,
+	})
 }
 
 // exitCode is that of a search program: tools.md 1.14.

@@ -186,5 +186,22 @@ func report(env tool.Env, at tool.Path, q request, best *ranking, stats ignore.S
 				"has_more": more, "next_offset": next,
 			},
 		},
+		Display: display(best.total, len(found), next, complete, stats),
 	}
+}
+
+// display tells of a search. next is the offset to go on from, nil at the end.
+func display(total, returned int, next any, complete bool, stats ignore.Stats) *tool.ResourceDisplay {
+	more := next != nil
+	limited := more || stats.Limited || stats.Stopped
+	return tool.Describe("find", limited, map[string]any{
+		"Entries returned":       returned,
+		"Result state":           tool.ResultState(complete && !more, total, returned, "no matches"),
+		"Total matching entries": tool.Known(complete, total),
+		"Matching entries seen":  total, "Seen count exact": complete, "Scan complete": complete,
+		"Timed out": stats.Stopped, "Results limited": limited,
+		"Has more": tool.Known(complete || more, more), "Next offset": next,
+		"Entries scanned": stats.Entries, "Entry limit reached": stats.Limited,
+		"Walk errors": stats.Errors, "Walk entries omitted": stats.Omitted,
+	})
 }

@@ -181,12 +181,17 @@ func (s *search) report(env tool.Env, q request, expr *expression, out *outcome)
 		total++ // the one that ended the scan
 	}
 	text, p := s.render(env, q, choose(q, out.hits))
-	return tool.Result{Success: true, Content: text, Metadata: metadata(q, expr, out, p, text, total)}
+	return tool.Result{Success: true, Content: text, Metadata: metadata(q, expr, out, p, text, total), Display: display(q, out, p, text, total)}
+}
+
+// complete: every line of every file was looked at.
+func (o *outcome) complete() bool {
+	return !o.deadline && !o.byteLimit && !o.fileLimit && !o.enough && !o.prefix && o.unreadable == 0 && o.walk.Errors == 0
 }
 
 func metadata(q request, expr *expression, out *outcome, p *page, text string, total int) map[string]any {
 	reasons := out.reasons(q, p, total)
-	complete := !out.deadline && !out.byteLimit && !out.fileLimit && !out.enough && !out.prefix && out.unreadable == 0 && out.walk.Errors == 0
+	complete := out.complete()
 	more := total > q.offset+len(p.hits)
 	var hasMore, next, reason any
 	if complete || more {
@@ -202,21 +207,14 @@ func metadata(q request, expr *expression, out *outcome, p *page, text string, t
 	if q.ranked {
 		mode, format, order = "ranked", "grouped_v1", "ranked_v1"
 	}
-	files := map[string]bool{}
-	for _, h := range p.hits {
-		files[h.path] = true
-	}
-	lines := 0
-	if text != "" {
-		lines = strings.Count(text, "\n") + 1
-	}
+	files, lines := p.files(), lineCount(text)
 	return map[string]any{
 		"engine": "native", "patterns_count": len(q.patterns), "mode": mode, "offset": q.offset, "limit": q.limit,
 		"output_format": format, "order": order, "matches_returned": len(p.hits), "output_lines_returned": lines,
 		"truncated": len(reasons) > 0, "timed_out": out.deadline, "files_scanned": out.files, "bytes_scanned": out.bytes,
 		"byte_limit_reached": out.prefix, "scan_byte_limit_reached": out.byteLimit, "file_limit_reached": out.fileLimit,
 		"match_limit_reached": more, "per_file_limit_reached": out.perFile,
-		"files_with_matches": out.filesWithHits, "files_returned": len(files),
+		"files_with_matches": out.filesWithHits, "files_returned": files,
 		"invalid_utf8_files": out.badFiles, "invalid_utf8_lines": out.badLines,
 		"read_errors_skipped": out.unreadable, "walk_errors": out.walk.Errors, "walk_entries_omitted": out.walk.Omitted,
 		"binary_files_skipped": out.binary, "scan_complete": complete,

@@ -66,7 +66,17 @@ func (t *Tool) Run(_ context.Context, env tool.Env, args json.RawMessage) tool.R
 			"path": arg, "files": files, "directories": dirs, "truncated": cut,
 		},
 		Touched: []tool.Touched{{Path: at.Canonical, Kind: "list", Success: true, InsideCwd: at.Inside, Directory: true}},
+		Display: display(files, dirs, cut),
 	}
+}
+
+func display(files, dirs int, cut bool) *tool.ResourceDisplay {
+	n := files + dirs
+	return tool.Describe("list_files", cut, map[string]any{
+		"Files returned": files, "Directories returned": dirs, "Entries returned": n,
+		"Result state":     tool.ResultState(!cut, n, n, "empty listing"),
+		"Listing complete": !cut, "Results limited": cut,
+	})
 }
 
 func why(err error) string {

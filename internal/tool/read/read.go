@@ -104,7 +104,8 @@ func (t *Tool) one(ctx context.Context, env tool.Env, path string) tool.Result {
 	m := fileMetadata(r, s)
 	m["structured_result"] = structured([]map[string]any{structuredFile(r, s)})
 	m["skill_reads"] = []any{}
-	res := tool.Result{Success: true, Content: s.body, Metadata: m, Touched: touched(r)}
+	res := tool.Result{Success: true, Content: s.body, Metadata: m, Touched: touched(r),
+		Display: display([]tool.Resource{displayed(r, s)}, s.truncated, s.capped)}
 	if s.truncated {
 		res.Content += "\n" + truncatedNotice(s)
 	}

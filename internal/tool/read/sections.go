@@ -36,6 +36,7 @@ type call struct {
 	results []map[string]any
 	files   []map[string]any // of structured_result
 	touched []tool.Touched
+	shown   []tool.Resource
 
 	succeeded, failed, omitted int
 	truncated                  bool
@@ -67,6 +68,7 @@ func (c *call) add(ctx context.Context, env tool.Env, index int, path string) {
 	m["requested_path"], m["success"] = path, true
 	c.results = append(c.results, m)
 	c.files = append(c.files, structuredFile(r, s))
+	c.shown = append(c.shown, displayed(r, s))
 	if !s.truncated {
 		return
 	}
@@ -85,12 +87,14 @@ func (c *call) fail(head, path string, err error) {
 	c.failed++
 	c.results = append(c.results, map[string]any{"requested_path": path, "success": false, "error": text})
 	c.files = append(c.files, map[string]any{"path": path, "text": "", "complete": false, "error": text})
+	c.shown = append(c.shown, failure(path, text))
 }
 
 func (c *call) omit(path string) {
 	c.omitted++
 	c.results = append(c.results, map[string]any{"requested_path": path, "success": false, "omitted": true})
 	c.files = append(c.files, map[string]any{"path": path, "text": "", "complete": false, "error": "omitted"})
+	c.shown = append(c.shown, tool.Resource{Location: path, Outcome: "omitted", Supplied: 0, Retained: 0, Completeness: "omitted", Reason: callLimit})
 }
 
 // section appends one section, a blank line before it.
@@ -106,6 +110,7 @@ func (c *call) result() tool.Result {
 		Success: c.succeeded > 0,
 		Content: c.out.String(),
 		Touched: c.touched,
+		Display: display(c.shown, c.truncated || c.omitted > 0, c.full),
 		Metadata: map[string]any{
 			"paths": c.paths, "files": len(c.paths),
 			"succeeded": c.succeeded, "failed": c.failed, "omitted": c.omitted,
