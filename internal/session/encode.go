@@ -79,3 +79,9 @@ func payloadOf(ev Event) *writer {
 	}
 	return &writer{}
 }
+
+// EncodedSize is the number of bytes that a value of a payload takes in the file.
+func EncodedSize(v any) (int, error) {
+	b, err := (&writer{}).value(nil, v, 1, false)
+	return len(b), err
+}

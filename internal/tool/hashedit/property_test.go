@@ -235,25 +235,3 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
-
-func TestUnchanged(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		gen := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d", "", "x"}), 0, 20)
-		a, b := gen.Draw(t, "a"), gen.Draw(t, "b")
-		last := 0
-		m := unchanged(a, b)
-		for i := range a {
-			j, ok := m[i+1]
-			if !ok {
-				continue
-			}
-			if j <= last || a[i] != b[j-1] {
-				t.Fatalf("%q %q: %v", a, b, m)
-			}
-			last = j
-		}
-		if slices.Equal(a, b) && len(m) != len(a) {
-			t.Fatalf("%q: %v", a, m)
-		}
-	})
-}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"magicode/internal/tool"
+	"magicode/internal/tool/linediff"
 )
 
 // Bounds of what failures show: tools.md 1.9.4.
@@ -185,7 +186,7 @@ func (p *plan) inPlace(old, now document) bool {
 // shifted moves the operations by the one shift that all their lines have made;
 // 0 if there is none.
 func (p *plan) shifted(ops []op, old, now document) (moved []op, shift int) {
-	went := unchanged(old.lines, now.lines)
+	went := linediff.Unchanged(old.lines, now.lines)
 	for _, n := range p.anchors {
 		to, ok := went[n]
 		if !ok || to == n || shift != 0 && to-n != shift {

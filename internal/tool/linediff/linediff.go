@@ -1,37 +1,48 @@
-package hashedit
+package linediff
 
-// unchanged maps lines (1-based) of one text to the lines of another that are
+// Unchanged maps lines (1-based) of one text to the lines of another that are
 // the same and in the same order. It follows lines that stand once in both,
 // and what is equal next to them, which is enough to tell where a line went; it
-// finds no least difference.
-func unchanged(a, b []string) map[int]int {
-	m := map[int]int{}
-	match(a, b, 0, 0, m)
-	return m
+// finds no least difference. Its time is bounded by the number of lines: texts
+// that would take longer have fewer pairs.
+func Unchanged(a, b []string) map[int]int {
+	d := differ{pairs: map[int]int{}, work: maxPasses * (len(a) + len(b))}
+	d.match(a, b, 0, 0)
+	return d.pairs
+}
+
+// maxPasses is how often a line is looked at, on average. Changes that people
+// and models make take fewer than ten.
+const maxPasses = 64
+
+type differ struct {
+	pairs map[int]int
+	work  int // lines that may still be looked at
 }
 
 // match pairs the lines of two ranges that start after the given offsets.
-func match(a, b []string, atA, atB int, m map[int]int) {
+func (d *differ) match(a, b []string, atA, atB int) {
+	d.work -= len(a) + len(b)
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		atA, atB = atA+1, atB+1
-		m[atA] = atB
+		d.pairs[atA] = atB
 		a, b = a[1:], b[1:]
 	}
 	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		m[atA+len(a)] = atB + len(b)
+		d.pairs[atA+len(a)] = atB + len(b)
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	if len(a) == 0 || len(b) == 0 {
+	if len(a) == 0 || len(b) == 0 || d.work < 0 {
 		return
 	}
 	prevA, prevB := 0, 0
 	for _, pair := range increasing(uniquePairs(a, b)) {
-		match(a[prevA:pair[0]], b[prevB:pair[1]], atA+prevA, atB+prevB, m)
-		m[atA+pair[0]+1] = atB + pair[1] + 1
+		d.match(a[prevA:pair[0]], b[prevB:pair[1]], atA+prevA, atB+prevB)
+		d.pairs[atA+pair[0]+1] = atB + pair[1] + 1
 		prevA, prevB = pair[0]+1, pair[1]+1
 	}
 	if prevA > 0 {
-		match(a[prevA:], b[prevB:], atA+prevA, atB+prevB, m)
+		d.match(a[prevA:], b[prevB:], atA+prevA, atB+prevB)
 	}
 }
 
