@@ -107,14 +107,16 @@ func exclusion(root, path, relative string) string {
 			return gitStorage
 		}
 	}
-	if secret(parts) || path == filepath.Join(root, "settings.json") {
+	if Secret(relative) || path == filepath.Join(root, "settings.json") {
 		return secretPath
 	}
 	return ""
 }
 
-// secret reports names that stand for credentials, and a project's settings.
-func secret(parts []string) bool {
+// Secret reports paths whose names stand for credentials, and a project's
+// settings: what such a file holds must not be kept anywhere else.
+func Secret(path string) bool {
+	parts := strings.Split(strings.ToLower(filepath.ToSlash(path)), "/")
 	name := parts[len(parts)-1]
 	switch name {
 	case "auth.json", "id_rsa", "id_ed25519":

@@ -80,12 +80,12 @@ func (r *run) observedCall(ctx context.Context, o origin, c provider.Call) (tool
 	if !verdict.Allowed {
 		return r.denied(ctx, o, c, verdict)
 	}
-	res, fatal := r.dispatch(ctx, o, tc)
+	out := r.dispatch(ctx, o, tc)
 	if verdict.Metadata != nil {
-		res.Metadata["bash_protection"] = verdict.Metadata
+		out.res.Metadata["bash_protection"] = verdict.Metadata
 	}
-	r.diagnose(ctx, o, &res)
-	return r.settle(ctx, o, tc, res, fatal)
+	r.diagnose(ctx, o, &out.res)
+	return r.settle(ctx, o, tc, out)
 }
 
 // diagnose puts what language servers say behind the result of an edit (tools.md 6.8).
@@ -100,40 +100,58 @@ func (r *run) diagnose(ctx context.Context, o origin, res *tool.Result) {
 
 func edits(name string) bool { return name == "write" || name == "hash_edit" }
 
-// dispatch runs the tool. Metadata of the result is not nil. An error ends the
-// run behind the result's record; only calls that hold other calls give one.
-func (r *run) dispatch(ctx context.Context, o origin, c tool.Call) (res tool.Result, fatal error) {
+// outcome is what came of a tool: its result, whose metadata is not nil, what it
+// changed, and what ends the run behind the result's record. Only calls that
+// hold other calls give such an error.
+type outcome struct {
+	res   tool.Result
+	edits []tool.Edit
+	fatal error
+}
+
+// dispatch runs the tool.
+func (r *run) dispatch(ctx context.Context, o origin, c tool.Call) (out outcome) {
 	o.env.Nest = &Nest{run: r, path: o.path}
+	if edits(c.Name) {
+		changes := &applied{next: o.env.Edits}
+		o.env.Edits = changes
+		defer func() { out.edits = changes.edits }()
+	}
+	res := &out.res
 	switch {
 	case o.batch != nil:
-		res = o.batch.tools.Dispatch(ctx, o.env, c)
+		*res = o.batch.tools.Dispatch(ctx, o.env, c)
 	case c.Name == script.Name && r.Script != nil:
-		res, fatal = r.script(ctx, o, c)
+		*res, out.fatal = r.script(ctx, o, c)
 	default:
-		res = r.Tools.Dispatch(ctx, o.env, c)
+		*res = r.Tools.Dispatch(ctx, o.env, c)
 	}
 	res.ToolName = c.Name
 	if res.Metadata == nil {
 		res.Metadata = map[string]any{}
 	}
-	if fatal == nil {
-		fatal = res.Fatal
+	if out.fatal == nil {
+		out.fatal = res.Fatal
 	}
-	return res, fatal
+	return out
 }
 
 // settle does what follows a tool: the record, the judgement of what it gave,
 // the hooks, the end of the activity. A call that was cut off is recorded first.
 // The result is what the caller may see of it.
-func (r *run) settle(ctx context.Context, o origin, c tool.Call, res tool.Result, fatal error) (tool.Result, error) {
-	due := r.due(c.Name)
-	err := r.store(o, c.ID, res, due)
+func (r *run) settle(ctx context.Context, o origin, c tool.Call, out outcome) (tool.Result, error) {
+	due, res := r.due(c.Name), out.res
+	picture := r.preview(o, out.edits)
+	err := r.store(o, c.ID, res, extras{due, picture.id})
 	ok := res.Success && err == nil
+	if err == nil {
+		r.show(o, picture)
+	}
 	shown := res
 	switch {
 	case err != nil:
-	case fatal != nil:
-		err = fatal
+	case out.fatal != nil:
+		err = out.fatal
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	default:
@@ -235,18 +253,25 @@ func (r *run) brokenCall(ctx context.Context, o origin, c provider.Call) (tool.R
 
 // conclude stores the result and ends the activity of a call that reached no tool.
 func (r *run) conclude(ctx context.Context, o origin, id string, res tool.Result) error {
-	err := r.store(o, id, res, judgement{})
+	err := r.store(o, id, res, extras{})
 	if e := r.finishActivity(r.rec.ctx, o.path, res.Success && err == nil); err == nil {
 		err = e
 	}
 	return err
 }
 
+// extras are what a result's record says of records that are to follow.
+type extras struct {
+	due       judgement
+	displayID string // of the preview; "": none follows
+}
+
 // store writes the result. The record shares its sync with the next durable
 // one (decision 17), but a result that is not in the file ends the run: the
 // model must not go on from what the session does not know.
-func (r *run) store(o origin, id string, res tool.Result, due judgement) error {
-	payload := o.stamp(map[string]any{"call_id": id, "result": resultPayload(res, due)})
+func (r *run) store(o origin, id string, res tool.Result, more extras) error {
+	payload := o.stamp(map[string]any{"call_id": id, "result": resultPayload(res, more.due),
+		"display_id": orNull(more.displayID), "resource_display": resourceDisplay(res)})
 	if dispatched(res) {
 		payload["changed_paths"] = orEmpty(res.Changed)
 		payload["execution_effects"] = effects(res.Changed)

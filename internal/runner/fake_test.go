@@ -27,6 +27,8 @@ type fakeLog struct {
 	syncs   int
 	appends int
 	failAt  int // 1-based append that fails, and all after it; 0: none
+	// failKind is a kind whose appends fail.
+	failKind session.Kind
 }
 
 func (l *fakeLog) Append(_ context.Context, d session.Durability, events ...session.Event) (session.Outcome, error) {
@@ -37,6 +39,9 @@ func (l *fakeLog) Append(_ context.Context, d session.Durability, events ...sess
 		return session.NotWritten, fmt.Errorf("disk full")
 	}
 	for _, e := range events {
+		if e.Kind == l.failKind {
+			return session.NotWritten, fmt.Errorf("disk full")
+		}
 		b, err := json.Marshal(e.Payload)
 		if err != nil {
 			return session.NotWritten, err

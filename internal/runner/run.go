@@ -35,10 +35,13 @@ type run struct {
 	pending    []addition // contexts that follow the result of the call that runs
 	nudging    nudging
 	repeats    repeats
-	continued  bool // one automatic continuation per run (runner.md 15.1)
-	reasoned   bool // one reasoning-only recovery per run (15.2)
-	dangled    bool // one dangling-intent recovery per run (15.3)
-	recovered  bool // any recovery: no automatic compaction for the rest of the run
+
+	previewBytes int // of the previews that were stored
+
+	continued bool // one automatic continuation per run (runner.md 15.1)
+	reasoned  bool // one reasoning-only recovery per run (15.2)
+	dangled   bool // one dangling-intent recovery per run (15.3)
+	recovered bool // any recovery: no automatic compaction for the rest of the run
 
 	asked       bool   // the model asked for a compaction
 	guidance    string // what it wants preserved

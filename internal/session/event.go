@@ -14,6 +14,7 @@ const (
 	KindToolResult           Kind = "tool_result"
 	KindToolResultAssessment Kind = "tool_result_assessment"
 	KindToolDisplayResult    Kind = "tool_display_result"
+	KindToolAppliedPreview   Kind = "tool_applied_preview"
 	KindCodeModeToolCall     Kind = "code_mode_tool_call"
 	KindCodeModeToolResult   Kind = "code_mode_tool_result"
 	KindCodeModeContext      Kind = "code_mode_context"
