@@ -41,7 +41,7 @@ var rows = map[string]float64{
 	"internal/mcp": 7, "internal/replay": 7, "internal/prompt": 7, "internal/prompttag": 7, "internal/protect": 7, "internal/history": 7,
 	"internal/lsp": 7, "internal/protect/injection": 7.4, "internal/protect/judge": 7.5, "internal/ledger": 7,
 	"internal/hook": 7, "internal/script": 7, "internal/catalog": 7, "internal/tokens": 7, "internal/checkpoint": 7,
-	"internal/provider": 8, "internal/tool": 8,
+	"internal/provider": 8, "internal/tool": 8, "internal/tool/linediff": 8.5,
 	"internal/session": 9, "internal/config": 9, "internal/auth": 9, "internal/profile": 9,
 	"internal/provider/body": 9, "internal/provider/sse": 9,
 	"internal/lease": 10, "internal/proc": 10, "internal/httpx": 10, "internal/loopback": 10, "internal/redact": 10, "internal/ignore": 10, "internal/worktree": 10, "internal/syntax": 10,
