@@ -19,12 +19,15 @@ const (
 	// maxBatches is how many buffers one pass has: for each of the three that
 	// work on one the next, less one. Fewer make them wait for each other.
 	maxBatches = 5
+	// maxKept is the size over which the buffer of a long line is not used again.
+	maxKept = 4 << 20
 )
 
 // batch is a chunk of the file, and what became of it on its way.
 type batch struct {
 	buf     []byte
 	data    []byte  // what was read, behind the rest of the batch before; aliases buf
+	long    []byte  // what data aliases instead where that rest is long; room for a later one
 	fresh   int     // before it, data has no line end
 	last    *digest // with the last batch: of the file up to its last line end
 	records []found // those in data, which they alias
@@ -61,6 +64,7 @@ func (p *pass) stream(ctx context.Context, f io.Reader) error {
 	})
 	for b := range q.full {
 		p.deliver(b)
+		b.done()
 		q.free <- b
 	}
 	if scan.crash != nil {
@@ -160,11 +164,11 @@ func (p *pass) scan(q *stages) {
 	var rest []byte // of a line whose end was not seen
 	for b := range q.raw {
 		if b.last == nil && bytes.IndexByte(b.data, '\n') < 0 {
-			rest = append(rest, b.data...)
+			rest = append(p.room(rest, len(b.data)), b.data...)
 			q.free <- b
 			continue
 		}
-		rest = b.join(rest)
+		rest = p.join(b, rest)
 		b.whole, b.open, b.torn = p.lines(b.data, b.fresh), false, 0
 		if b.last != nil {
 			p.end(b)
@@ -178,13 +182,36 @@ func (p *pass) scan(q *stages) {
 
 // join puts the beginning of a line before the data, and returns an empty
 // buffer for the next one.
-func (b *batch) join(rest []byte) []byte {
+func (p *pass) join(b *batch, rest []byte) []byte {
 	b.fresh = len(rest)
 	if from := headroom - len(rest); from >= 0 {
 		copy(b.buf[from:], rest)
 		b.data = b.buf[from : headroom+len(b.data)]
 		return rest[:0]
 	}
-	b.data = append(rest, b.data...)
-	return nil // b has it until the folds have seen it
+	next := b.long[:0]
+	b.long = append(p.room(rest, len(b.data)), b.data...)
+	b.data = b.long
+	return next
+}
+
+// room returns b with room for n bytes more. A buffer that is too short gets
+// twice the size: with a quarter more at a time, as append has it, a long line
+// is copied five times.
+func (p *pass) room(b []byte, n int) []byte {
+	need := len(b) + n
+	if need <= cap(b) {
+		return b
+	}
+	size := max(need, min(2*cap(b), int(p.size)))
+	return append(make([]byte, 0, size), b...)
+}
+
+// done lets go of what the folds have seen.
+func (b *batch) done() {
+	clear(b.records) // or they keep what they alias
+	b.data = nil
+	if cap(b.long) > maxKept {
+		b.long = nil
+	}
 }

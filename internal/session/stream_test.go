@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -191,4 +192,27 @@ func streamed(ctx context.Context, r io.Reader, f Fold) (err error) {
 	}()
 	p := &pass{id: sid, seed: maphash.MakeSeed(), folds: []Fold{f}, stop: math.MaxInt, size: 1 << 20}
 	return p.stream(ctx, r)
+}
+
+// The buffers of long lines serve again, and one that grows is not copied over
+// and over.
+func TestStreamOfLongLinesAllocatesLittle(t *testing.T) {
+	for _, c := range []struct{ size, lines, most int }{ // most is for one byte of the file, in percent
+		{40 << 10, 500, 40},
+		{100 << 10, 200, 40},
+		{2 << 20, 15, 200},
+		{16 << 20, 1, 350},
+	} {
+		content := strings.Repeat(textLine(strings.Repeat("z", c.size)), c.lines)
+		p := &pass{id: sid, seed: maphash.MakeSeed(), stop: math.MaxInt, size: int64(len(content))}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := p.stream(context.Background(), strings.NewReader(content)); err != nil || p.info.Records != c.lines {
+			t.Fatal(err, p.info.Records)
+		}
+		runtime.ReadMemStats(&after)
+		if got := int(after.TotalAlloc-before.TotalAlloc) / (len(content) / 100); got > c.most {
+			t.Errorf("%d lines of %d bytes: %d %% of the file were allocated", c.lines, c.size, got)
+		}
+	}
 }
