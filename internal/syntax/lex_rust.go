@@ -1,6 +1,9 @@
 package syntax
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // lexRust cuts Rust.
 func lexRust(l *lexer) {
@@ -57,7 +60,7 @@ func (l *lexer) rustString() bool {
 
 func (l *lexer) rustRaw(from, hashes int) {
 	end := "\"" + strings.Repeat("#", hashes)
-	if i := strings.Index(string(l.src[l.pos+from:]), end); i >= 0 {
+	if i := bytes.Index(l.src[l.pos+from:], []byte(end)); i >= 0 {
 		l.add(classString, from+i+len(end))
 		return
 	}

@@ -28,7 +28,7 @@ type scriptState struct {
 	open []scriptOpen
 	// afterOperand is true where a / divides and a < compares.
 	afterOperand bool
-	closed       scriptOpen // what the last closing bracket closed
+	sought       int // bytes in which regular expressions found no end
 }
 
 // scriptOpen is an open bracket or element.
@@ -148,9 +148,15 @@ func (l *lexer) template(open, whole class) {
 	l.add(classUnknown, len(l.src)-l.pos)
 }
 
+// maxSought is some 50 ms for the longest text.
+const maxSought = 64
+
+// regex adds a regular expression, or a sign if none ends on the line. Each of
+// many that do not end would look at the rest of a long line: what they look at
+// together is bounded by maxSought times the text.
 func (l *lexer) regex() {
-	inClass := false
-	for n := 1; l.at(n) != '\n' && l.pos+n < len(l.src); n++ {
+	inClass, n := false, 1
+	for limit := maxSought*len(l.src) - l.script.sought; l.at(n) != '\n' && l.pos+n < len(l.src) && n < limit; n++ {
 		switch b := l.at(n); {
 		case b == '\\':
 			n++
@@ -168,6 +174,7 @@ func (l *lexer) regex() {
 			return
 		}
 	}
+	l.script.sought += n
 	l.scriptPunct('/')
 }
 

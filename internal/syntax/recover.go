@@ -8,7 +8,7 @@ func (p *Parser) recovering(item *expr, pos int) int {
 	defer func() { p.lists-- }()
 	for {
 		end := p.try(item, pos)
-		if p.err != nil {
+		if !p.step() { // lineEnd counts, and what starts with nothing known takes no step of its own
 			return -1
 		}
 		if end > pos {
