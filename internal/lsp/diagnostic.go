@@ -18,6 +18,9 @@ const (
 	maxRow = 400
 	// maxKept bounds the diagnostics of a file that are looked at.
 	maxKept = 1000
+	// maxField bounds the texts of a diagnostic that are kept. What is cut is far
+	// behind what a row shows.
+	maxField = 4 << 10
 )
 
 // diagnostic is one finding. Line and column count from 0, as the protocol does.
@@ -46,13 +49,19 @@ func diagnosticsOf(list jsonscan.Value) []diagnostic {
 		if v.Get("code").Kind() == jsonscan.Number {
 			code = string(v.Get("code"))
 		}
-		out = append(out, diagnostic{int(severity), int(min(line, 1<<30)), int(min(column, 1<<30)), v.Get("source").LenientText(), code, text})
+		out = append(out, diagnostic{int(severity), int(min(line, 1<<30)), int(min(column, 1<<30)), kept(v.Get("source").LenientText()), kept(code), kept(text)})
 	}
 	slices.SortStableFunc(out, func(a, b diagnostic) int {
 		return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))
 	})
+	for i := maxRows; i < len(out); i++ {
+		out[i].source, out[i].code, out[i].text = "", "", "" // counted, never shown
+	}
 	return out
 }
+
+// kept is a copy of the beginning of a text, which does not hold on to the rest.
+func kept(s string) string { return strings.Clone(redact.Cut(s, maxField)) }
 
 // row is one finding as the model reads it.
 func (d diagnostic) row() string {

@@ -15,6 +15,12 @@ type object = map[string]any
 // initializeID is the id of our one request.
 const initializeID = 1
 
+// Bounds of what an answer repeats: answers wait in a queue until they are read.
+const (
+	maxID    = 256 // bytes
+	maxItems = 1000
+)
+
 // encode makes the body of a message. What is encoded here always can be.
 func encode(v object) []byte {
 	v["jsonrpc"] = "2.0"
@@ -60,6 +66,8 @@ func (s *server) receive(body []byte) error {
 		return s.answered(id, v)
 	case method == "textDocument/publishDiagnostics":
 		s.publish(v.Get("params"))
+	case len(id) > maxID:
+		return errFraming
 	case id.Kind() == jsonscan.Number || id.Kind() == jsonscan.String:
 		s.send(s.reply(json.RawMessage(id), method, v.Get("params")))
 	}
@@ -97,7 +105,9 @@ func (s *server) reply(id json.RawMessage, method string, params jsonscan.Value)
 	case "workspace/configuration":
 		all := []any{}
 		for range params.Get("items").Elements() {
-			all = append(all, nil)
+			if all = append(all, nil); len(all) == maxItems {
+				break
+			}
 		}
 		out["result"] = all
 	case "workspace/workspaceFolders":
