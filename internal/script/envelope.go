@@ -99,10 +99,15 @@ func (t *tally) change(path string) {
 	}
 }
 
+// moreWarnings is the last warning where there were more than a report has room for.
+const moreWarnings = "There were further warnings; the records of the session hold them all."
+
 func (t *tally) warn(text string) {
-	if len(t.report.Warnings) < maxWarnings {
-		t.report.Warnings = append(t.report.Warnings, text)
+	if w := t.report.Warnings; len(w) == maxWarnings {
+		w[maxWarnings-1] = moreWarnings
+		return
 	}
+	t.report.Warnings = append(t.report.Warnings, text)
 }
 
 // execution closes the report.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -245,6 +246,35 @@ func TestReport(t *testing.T) {
 	if x.InnerCalls != 150 || len(x.Actions) != 100 || x.ActionsOmitted != 50 || x.Successful != 75 || x.RecoverableFailures != 75 ||
 		len(x.ChangedPaths) != 50 || x.ChangedPathCount != 75 || x.ChangedPathsIncomplete || len(res.Changed) != 75 {
 		t.Errorf("%+v", x)
+	}
+}
+
+// TestReportIsRecorded: metadata holds the report that the model got, and what
+// the whole result takes in tokens, at four bytes each (extensions.md 13.12).
+func TestReportIsRecorded(t *testing.T) {
+	for name, code := range map[string]string{"value": "return 1", "three bytes more": "return 1000", "failure": "throw new Error('no')", "no call": ""} {
+		t.Run(name, func(t *testing.T) {
+			out, res, _ := run(t, t.Context(), code, Options{Limits: limits(), Call: echo})
+			if d := cmp.Diff(&out.Execution, res.Metadata["code_mode_execution"]); d != "" {
+				t.Error(d)
+			}
+			if n := res.Metadata["code_mode_response_token_estimate"].(int); 4*n < len(res.Content) || 4*n >= len(res.Content)+4 {
+				t.Errorf("%d tokens for %d bytes", n, len(res.Content))
+			}
+		})
+	}
+}
+
+// TestWarningsAreBounded: that some are missing is the last that is said.
+func TestWarningsAreBounded(t *testing.T) {
+	for n, last := range map[int]string{1: "w0", 32: "w31", 33: moreWarnings, 40: moreWarnings} {
+		var y tally
+		for i := range n {
+			y.warn(fmt.Sprint("w", i))
+		}
+		if got := y.execution(0).Warnings; len(got) != min(n, maxWarnings) || got[len(got)-1] != last {
+			t.Errorf("%d: %q", n, got)
+		}
 	}
 }
 

@@ -85,16 +85,12 @@ func (t *task) result() taskResult {
 	if r.Usage = t.usage(); r.Usage != nil {
 		r.TotalTokens = r.Usage.WholeRun.EffectiveInput + r.Usage.WholeRun.Output
 	}
-	output := t.output
 	if !t.completed {
 		r.Status = "failed"
 		text := errorText(t.err)
 		r.Error = &text
-		if output = t.sink.partial(); output == "" {
-			output = t.log.snapshot()
-		}
 	}
-	r.Output, r.Truncated = bounded(output)
+	r.Output, r.Truncated = bounded(t.output)
 	return r
 }
 

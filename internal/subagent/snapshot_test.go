@@ -81,3 +81,26 @@ func TestSnapshotIsBounded(t *testing.T) {
 		t.Errorf("%d bytes, end %q", len(got), got[max(0, len(got)-60):])
 	}
 }
+
+// TestRemains: what stands for a task's answer, and that its records go.
+func TestRemains(t *testing.T) {
+	const line = `{"event_type":"diagnostic","payload":{}}`
+	for _, c := range []struct {
+		name      string
+		completed bool
+		said      []string
+		want      string
+	}{
+		{"answered", true, []string{"first", "answer"}, "answer"},
+		{"failed over its words", false, []string{"half", "an answer"}, "half\n\nan answer"},
+		{"failed without a word", false, []string{" "}, line},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := task{completed: c.completed, sink: &sink{segments: c.said}, log: &record{tail: []session.Event{{Kind: session.KindDiagnostic, Payload: map[string]any{}}}}}
+			k.output = k.sink.answer()
+			if k.remains(); k.output != c.want || k.log.tail != nil {
+				t.Errorf("%q, %d records", k.output, len(k.log.tail))
+			}
+		})
+	}
+}

@@ -76,11 +76,23 @@ func (t *task) do(ctx context.Context) {
 	if ctx.Err() != nil && t.err != nil && t.fatal == nil {
 		t.err = context.Canceled
 	}
+	t.remains()
 	_ = t.batch.nest.Record() // what it spent
 	err := t.batch.nest.Emit(context.WithoutCancel(ctx), runner.ActivityFinished{Path: t.path, OK: t.completed})
 	if t.fatal == nil {
 		t.fatal = err
 	}
+}
+
+// remains settles what the task has said, and lets go of the records: those of
+// ten tasks may be large, and the last task may take long.
+func (t *task) remains() {
+	if !t.completed {
+		if t.output = t.sink.partial(); t.output == "" {
+			t.output = t.log.snapshot()
+		}
+	}
+	t.log.tail = nil
 }
 
 // guarded keeps a panic inside the task.
