@@ -40,14 +40,10 @@ func (r *record) snapshot() string {
 	return strings.Join(lines, "\n")
 }
 
-// appliedPreview holds what an edit did for those who look at it; no model sees
-// it (extensions.md 13.12).
-const appliedPreview session.Kind = "tool_applied_preview"
-
 // shown is a record as a model may read it. Judgements go into verdicts instead.
 func shown(ev session.Event, verdicts map[string]injection.Action) (payload any, ok bool) {
 	switch ev.Kind {
-	case appliedPreview:
+	case session.KindToolAppliedPreview: // for those who look at an edit (extensions.md 13.12)
 		return nil, false
 	case session.KindToolResultAssessment, session.KindCodeModeAssessment:
 		j := judgementOf(fieldsOf(ev.Payload))

@@ -36,7 +36,7 @@ func TestSnapshotShowsWhatAModelMaySee(t *testing.T) {
 			result := map[string]any{"call_id": "c", "changed_paths": []string{"/w/a"}, "display_id": "d", "resource_display": map[string]any{},
 				"result": map[string]any{"tool_name": "read", "success": true, "content": "raw", "metadata": c.meta}}
 			verdict := map[string]any{"call_id": "c", "prompt_injection_protection": protection(c.verdict, true)["prompt_injection_protection"]}
-			direct := []session.Event{{Kind: session.KindToolResult, Payload: result}, {Kind: appliedPreview, Payload: map[string]any{}}}
+			direct := []session.Event{{Kind: session.KindToolResult, Payload: result}, {Kind: session.KindToolAppliedPreview, Payload: map[string]any{}}}
 			script := []session.Event{{Kind: session.KindCodeModeToolResult, Payload: encoded(t, result)}}
 			if c.verdict != "" {
 				direct = append(direct, session.Event{Kind: session.KindToolResultAssessment, Payload: verdict})
