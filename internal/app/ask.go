@@ -83,7 +83,7 @@ func (a *asker) run(ctx context.Context, prompt string) (err error) {
 		return fmt.Errorf("find this program's own file: %v", err)
 	}
 	began := time.Now()
-	child, err := client.Start(client.Options{Path: exe})
+	child, err := client.Start(client.Options{Path: exe, Apart: true})
 	if err != nil {
 		return err
 	}

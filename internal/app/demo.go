@@ -20,6 +20,9 @@ func runDemo(c demoCmd, stdout, stderr *os.File) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// Whoever reads may go early, as head does. The write fails then, and the
+	// demo still takes its folder away.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	err = demo.Run(ctx, demo.Options{Executable: exe, Frames: c.Frames, Out: stdout})
 	switch {
 	case err == nil:

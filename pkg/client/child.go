@@ -16,6 +16,10 @@ type Options struct {
 	Dir   string   // working directory of the child: an existing folder
 	Env   []string // nil: this process's environment
 	Trace func(sent bool, frame []byte)
+	// Apart puts the child into a process group of its own: an interrupt typed at
+	// the host's terminal reaches the host alone, which can cancel the turn and
+	// wait for its end. Without effect on Windows.
+	Apart bool
 }
 
 // waits are the steps of Close.
@@ -59,6 +63,9 @@ func Start(o Options) (*Child, error) {
 		return nil, errors.Join(fmt.Errorf("make a pipe: %v", err), childIn.Close(), in.Close())
 	}
 	c.cmd.Stdin, c.cmd.Stdout = childIn, childOut
+	if o.Apart {
+		apart(c.cmd)
+	}
 	err = c.cmd.Start()
 	childIn.Close()
 	childOut.Close()
