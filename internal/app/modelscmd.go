@@ -276,7 +276,7 @@ func (d *desk) use(ctx context.Context, w io.Writer, id, model, level string, pr
 // selection is the new value of agent.model: the three keys together, so that
 // no reader sees a provider with another one's model; what else stands there stays.
 func (d *desk) selection(file, id, model, level string) ([]byte, error) {
-	value := []byte("{}")
+	value := jsonscan.Value("{}")
 	if raw, err := vfs.ReadFile(d.agent.fs, file, maxSettingsBytes); err == nil {
 		if v, err := jsonscan.Parse(raw, jsonscan.Options{AnyNumber: true}); err == nil {
 			if old := v.Get("agent").Get("model"); old.Kind() == jsonscan.Object {
@@ -284,11 +284,14 @@ func (d *desk) selection(file, id, model, level string) ([]byte, error) {
 			}
 		}
 	}
+	// Edit takes its document for a whole file and gives it a schema_version.
+	doc := append(append([]byte(`{"model":`), value...), '}')
 	for _, kv := range [][2]string{{"provider", id}, {"model", model}, {"thinking_level", level}} {
 		var err error
-		if value, err = config.Edit(value, []string{kv[0]}, jsonscan.AppendString(nil, kv[1])); err != nil {
+		if doc, err = config.Edit(doc, []string{"model", kv[0]}, jsonscan.AppendString(nil, kv[1])); err != nil {
 			return nil, err
 		}
 	}
-	return value, nil
+	v, err := jsonscan.Parse(doc, jsonscan.Options{AnyNumber: true})
+	return v.Get("model"), err
 }

@@ -106,7 +106,7 @@ func TestModels(t *testing.T) {
 		}
 	}
 	raw, err := os.ReadFile(filepath.Join(home, "settings.json"))
-	if err != nil || !strings.Contains(string(raw), `"mine"`) || !strings.Contains(string(raw), `"large"`) {
+	if err != nil || !strings.Contains(string(raw), `"mine"`) || !strings.Contains(string(raw), `"large"`) || strings.Count(string(raw), "schema_version") != 1 {
 		t.Errorf("%v %s", err, raw)
 	}
 	if keys[len(keys)-1] != "/v1/models Bearer key-of-fixture" {
