@@ -149,6 +149,11 @@ func (d *doctor) settings(dir string, p config.Paths) (s *config.Settings, ok bo
 	} else {
 		d.say(good, "settings", "%s is valid; approvals ask at level %s", p.Settings(), loaded.Settings.Capabilities.Approvals.Level)
 	}
+	if loaded.Project {
+		d.say(good, "settings", "%s counts too; it cannot loosen approvals", p.ProjectSettings())
+	}
+	d.unknown(loaded)
+	d.telemetrySettings(loaded)
 	d.judgement(loaded.Settings)
 	d.languageServers(loaded.Settings)
 	for _, ignored := range loaded.Ignored {

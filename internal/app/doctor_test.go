@@ -28,7 +28,11 @@ func TestDoctor(t *testing.T) {
 	}{
 		"nothing yet": {nil, nil, "doctor", exitError,
 			[]string{"there is no settings file: the defaults are used", "BAD   provider     openai-codex has no usable credential", "settings.json:\n", `"custom": { "local": {`}, "README"},
-		"fine":  {map[string]string{"settings.json": noLogins}, nil, "doctor", exitOK, []string{"ok    provider     fixture at http://"}, "exec"},
+		"fine": {map[string]string{"settings.json": noLogins}, nil, "doctor", exitOK, []string{"ok    provider     fixture at http://127.0.0.1:1/v1, model m\n"}, "exec"},
+		"settings that nobody knows": {map[string]string{"settings.json": strings.Replace(noLogins, `"model":"m"`, `"model":"m","modle":"n"`, 1)}, nil, "doctor", exitOK,
+			[]string{"this version knows no setting agent.model.modle: without effect"}, "BAD"},
+		"telemetry settings": {map[string]string{"settings.json": strings.Replace(noLogins, "{", `{"telemetry":{"enabled":"maybe"},`, 1)}, nil, "doctor", exitOK,
+			[]string{"note  telemetry    of the next child: config_type telemetry.enabled; see 'magi-code trace check-config'\n"}, "BAD"},
 		"hosts": {map[string]string{"settings.json": noLogins}, nil, "doctor --hosts", exitOK, []string{NodeLaunch}, "BAD"},
 		"no such provider": {map[string]string{"settings.json": strings.Replace(noLogins, `"provider":"fixture"`, `"provider":"fixtrue"`, 1)}, nil, "doctor", exitError,
 			[]string{`there is no provider "fixtrue"; there are: openai-codex, anthropic, claude-subscription, fixture` + "\n"}, "selection"},

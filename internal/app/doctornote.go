@@ -2,6 +2,8 @@ package app
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"magicode/internal/protect/judge"
 	"magicode/internal/redact"
 	"magicode/internal/vfs"
+	telemetryconfig "magicode/telemetry/config"
 )
 
 // lastStartup shows the note that a failed start has left (decision 35). Nobody
@@ -78,6 +81,29 @@ func (d *doctor) telemetry(p config.Paths) {
 		if s := status.Sinks[sink]; s.Dropped > 0 || s.State == "suspended" {
 			d.say(noted, "telemetry", "of the child started %s: the sink %s is %s and has dropped %d records", redact.Display(status.Started), sink, redact.Display(s.State), s.Dropped)
 		}
+	}
+}
+
+// telemetrySettings names what of them cannot be used: no start fails for it.
+func (d *doctor) telemetrySettings(l *config.Loaded) {
+	for _, problem := range telemetryconfig.Load(os.Environ(), l.Telemetry, l.ProjectTelemetry).Problems {
+		d.say(noted, "telemetry", "of the next child: %s %s; see 'magi-code trace check-config'", problem.Code, redact.Display(problem.Key))
+	}
+}
+
+// maxUnknown is how many settings without effect are named.
+const maxUnknown = 8
+
+// unknown names what stands in the settings and has no effect here.
+func (d *doctor) unknown(l *config.Loaded) {
+	keys := l.Unknown()
+	more := ""
+	if len(keys) > maxUnknown {
+		more = fmt.Sprintf(" and %d more", len(keys)-maxUnknown)
+		keys = keys[:maxUnknown]
+	}
+	if len(keys) > 0 {
+		d.say(noted, "settings", "this version knows no setting %s%s: without effect (a typing error, or another version's)", redact.Display(strings.Join(keys, ", ")), more)
 	}
 }
 

@@ -25,14 +25,15 @@ const ownServer = `{
 `
 
 func (d *doctor) provider(p config.Paths, s *config.Settings) {
-	id := startup.Selected(s.Agent.Model).Provider
+	selected := startup.Selected(s.Agent.Model)
+	id, model := selected.Provider, selected.Model
 	d.chosen()
 	if def, ok := s.Providers.Custom[id]; ok {
 		if _, ready := auth.CustomKey(d.lookup, def.KeyVariable); !ready {
 			d.say(bad, "provider", "%s needs the variable %s, which is not set", id, def.KeyVariable)
 			return
 		}
-		d.say(good, "provider", "%s at %s", id, def.BaseURL)
+		d.say(good, "provider", "%s at %s, model %s", id, def.BaseURL, shownName(model))
 		return
 	}
 	names := providerNames(s.Providers.Custom)
@@ -40,9 +41,9 @@ func (d *doctor) provider(p config.Paths, s *config.Settings) {
 	case !slices.Contains(names, id):
 		d.say(bad, "provider", "there is no provider %q; there are: %s", shownName(id), strings.Join(names, ", "))
 	case id == claude.ID:
-		d.claude(p)
+		d.claude(p, model)
 	default:
-		d.stored(p, id)
+		d.stored(p, id, model)
 	}
 }
 
@@ -60,7 +61,7 @@ func (d *doctor) chosen() {
 }
 
 // stored checks a provider whose credential auth.json or a variable holds.
-func (d *doctor) stored(p config.Paths, id string) {
+func (d *doctor) stored(p config.Paths, id, model string) {
 	store := auth.NewStore(d.fs, p.Auth(), unlocked, time.Now)
 	file, err := store.Read(context.Background())
 	if err != nil {
@@ -68,7 +69,7 @@ func (d *doctor) stored(p config.Paths, id string) {
 		return
 	}
 	if file.Ready(id, d.lookup, time.Now()) != auth.Missing {
-		d.say(good, "provider", "%s has a credential", id)
+		d.say(good, "provider", "%s has a credential, model %s", id, shownName(model))
 		return
 	}
 	d.say(bad, "provider", "%s has no usable credential", id)
@@ -81,7 +82,7 @@ func (d *doctor) stored(p config.Paths, id string) {
 }
 
 // claude asks the claude command for its login, as a start does.
-func (d *doctor) claude(p config.Paths) {
+func (d *doctor) claude(p config.Paths, model string) {
 	c := &claude.Command{FS: d.fs, Lookup: d.lookup, Environ: os.Environ(), Home: p.Home}
 	path, found := c.Path()
 	switch {
@@ -92,6 +93,6 @@ func (d *doctor) claude(p config.Paths) {
 	case !c.Ready(context.Background()):
 		d.say(bad, "provider", "%s is not logged in to a subscription: run 'claude auth login'", path)
 	default:
-		d.say(good, "provider", "claude-subscription through %s", path)
+		d.say(good, "provider", "claude-subscription through %s, model %s", path, shownName(model))
 	}
 }

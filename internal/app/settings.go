@@ -173,7 +173,20 @@ func setSetting(stderr io.Writer, scope config.Scope, key, value string) error {
 		fmt.Fprintf(stderr, "note: this version knows no setting %s; it is stored, and has no effect\n", key)
 	}
 	noteProvider(stderr, key, raw)
+	if scope == config.ScopeProject {
+		noteApprovals(stderr, env, key, raw)
+	}
 	return nil
+}
+
+// noteApprovals tells when a project asks for looser approvals than the user's.
+func noteApprovals(stderr io.Writer, env config.Env, key string, raw jsonscan.Value) {
+	level, _ := raw.Text()
+	l, err := config.Look(env)
+	if key != "capabilities.approvals.level" || err != nil || string(l.Settings.Capabilities.Approvals.Level) == level {
+		return
+	}
+	fmt.Fprintf(stderr, "note: a project can only make approvals stricter: the level here stays %s\n", l.Settings.Capabilities.Approvals.Level)
 }
 
 // noteProvider tells when a selection names a provider that does not exist (yet).

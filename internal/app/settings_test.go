@@ -30,6 +30,8 @@ func TestSettingsCommands(t *testing.T) {
 		"unknown":            {"{}", "set agnet.x 1", exitOK, "note: this version knows no setting agnet.x; it is stored, and has no effect\n", "{\n  \"schema_version\": 2,\n  \"agnet\": {\n    \"x\": 1\n  }\n}"},
 		"no such provider":   {"{}\n", "set agent.model.provider nobody", exitOK, "note: there is no provider nobody; there are: openai-codex, anthropic, claude-subscription\n", "{\n  \"schema_version\": 2,\n  \"agent\": {\n    \"model\": {\n      \"provider\": \"nobody\"\n    }\n  }\n}\n"},
 		"provider":           {"{}", "set agent.model.provider anthropic", exitOK, "", "{\n  \"schema_version\": 2,\n  \"agent\": {\n    \"model\": {\n      \"provider\": \"anthropic\"\n    }\n  }\n}"},
+		"looser project":     {compact, "set --project capabilities.approvals.level off", exitOK, "note: a project can only make approvals stricter: the level here stays relaxed\n", compact},
+		"stricter project":   {compact, "set --project capabilities.approvals.level strict", exitOK, "", compact},
 		"line of the file":   {compact, "set sessions.retention_days -- -1", exitError, "…must be an integer without a sign or fraction\n", compact},
 	} {
 		t.Run(name, func(t *testing.T) {

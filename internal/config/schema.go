@@ -72,22 +72,65 @@ func Known(path []string) bool {
 	if slices.Equal(path, []string{"$schema"}) {
 		return true // names the schema, and is not in it
 	}
-	var node map[string]any
-	if err := json.Unmarshal(Schema(), &node); err != nil {
-		return true // a test holds the text against its source
-	}
+	node := schemaTree()
 	for _, part := range path {
-		properties, _ := node["properties"].(map[string]any)
-		next, ok := properties[part].(map[string]any)
+		next, ok := memberOf(node, part)
 		if !ok {
-			next, ok = node["additionalProperties"].(map[string]any)
-		}
-		if !ok {
-			return properties == nil && admitsObject(node)
+			return next != nil
 		}
 		node = next
 	}
 	return true
+}
+
+// Unknown are the settings of both files, with dots, that the schema does not
+// have, sorted: typing errors, or what only another version knows.
+func (l *Loaded) Unknown() []string {
+	var out []string
+	for _, doc := range []*document{l.global, l.project} {
+		if doc != nil {
+			out = append(out, unknownIn(schemaTree(), doc.tree, "")...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func unknownIn(node, tree map[string]any, prefix string) (out []string) {
+	for name, value := range tree {
+		if prefix == "" && name == "$schema" {
+			continue
+		}
+		next, ok := memberOf(node, name)
+		switch inner, isObject := value.(map[string]any); {
+		case !ok && next == nil:
+			out = append(out, prefix+name)
+		case ok && isObject:
+			out = append(out, unknownIn(next, inner, prefix+name+".")...)
+		}
+	}
+	return out
+}
+
+func schemaTree() (node map[string]any) {
+	_ = json.Unmarshal(Schema(), &node) // a test holds the text against its source
+	return node
+}
+
+// memberOf is the schema of a member. Without one, node tells that the object's
+// content is its own matter; nil: there is no such member.
+func memberOf(node map[string]any, name string) (next map[string]any, ok bool) {
+	properties, _ := node["properties"].(map[string]any)
+	if next, ok = properties[name].(map[string]any); ok {
+		return next, true
+	}
+	if next, ok = node["additionalProperties"].(map[string]any); ok {
+		return next, true
+	}
+	if properties == nil && admitsObject(node) {
+		return node, false
+	}
+	return nil, false
 }
 
 // admitsObject: what an object without listed properties holds is its own matter.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,5 +79,15 @@ func TestSchemaAgreesWithTheDecoder(t *testing.T) {
 	}
 	if caught < 100 {
 		t.Errorf("the schema catches only %d of the refused rows", caught)
+	}
+}
+
+// TestUnknown: settings without effect are named, the user's own names are none.
+func TestUnknown(t *testing.T) {
+	w := newWorld(t)
+	w.global(`{"$schema":"x","schema_version":2,"agnet":{"a":1},"agent":{"model":{"modle":"m"}},"telemetry":{"enabled":false},"capabilities":{"mcp_approvals":{"/f":{"s":true}}}}`)
+	w.project(`{"agnet":1,"providers":{"custom":{"mine":{"label":"L","base_url":"http://127.0.0.1/v1","lable":1}}}}`)
+	if got, want := w.load().Unknown(), []string{"agent.model.modle", "agnet", "providers.custom.mine.lable"}; !slices.Equal(got, want) {
+		t.Errorf("%q, wanted %q", got, want)
 	}
 }
