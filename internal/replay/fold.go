@@ -16,7 +16,7 @@ var localOnly = map[session.Kind]bool{
 	session.KindHookLifecycle: true, session.KindHookContextInjection: true, session.KindHookDiagnostic: true,
 	session.KindProviderStreamTrace: true, session.KindSessionTitle: true, session.KindSessionUsage: true,
 	session.KindSubagentSession: true, session.KindTaskScope: true, session.KindSessionPreferences: true,
-	session.KindSessionActiveTime: true, "context_cache": true, "ttsr_injection": true,
+	session.KindSessionActiveTime: true, session.KindToolAppliedPreview: true, "context_cache": true, "ttsr_injection": true,
 }
 
 // maxInterruptedChars drops an interrupted turn whole when its visible text is

@@ -182,7 +182,7 @@ func TestReplay(t *testing.T) {
 		"a skill":           {[]rec{user("hi"), {session.KindSkillSuggestion, `{"hint":"use it"}`}, output("x")}, []string{"user: hi", "user: use it", "assistant: x"}},
 		"a rewind":          {[]rec{user("hi"), output("x"), {session.KindRewind, `{"target_turn":1,"paths":[{"path":"a.go","status":"restored"}]}`}}, []string{"user: hi", "assistant: x", "user: [The user has put files back to their state before turn 1. Read them again before you rely on them.]\n- a.go: restored"}},
 		"no valid rewind":   {[]rec{user("hi"), {session.KindRewind, `{"paths":[]}`}, output("x")}, []string{"user: hi", "assistant: x"}},
-		"local kinds": {[]rec{user("hi"), {session.KindSessionTitle, `{"title":"T","text":"T"}`}, {session.KindSessionUsage, `{}`}, {session.KindHookDiagnostic, `{"message":"m"}`}, {session.KindToolDisplayResult, `{"result":{},"text":"d"}`},
+		"local kinds": {[]rec{user("hi"), {session.KindSessionTitle, `{"title":"T","text":"T"}`}, {session.KindSessionUsage, `{}`}, {session.KindHookDiagnostic, `{"message":"m"}`}, {session.KindToolAppliedPreview, `{"text":"p"}`}, {session.KindToolDisplayResult, `{"result":{},"text":"d"}`},
 			{session.KindTaskScope, `{"text":"t"}`}, {"context_cache", `{"text":"t"}`}, {session.KindSessionPreferences, `{}`}, output("x")}, []string{"user: hi", "assistant: x"}},
 		"an unknown kind":  {[]rec{user("hi"), {"plan_note", `{"text":"step 1"}`}, output("x")}, []string{"user: hi", "note: [A record of kind plan_note says:]\nstep 1", "assistant: x"}},
 		"an unknown, mute": {[]rec{user("hi"), {"plan_note", `{"n":1}`}, output("x")}, []string{"user: hi", "assistant: x"}},
