@@ -34,8 +34,8 @@ func (h Home) Delete(ctx context.Context, p Plan, told func(Item, error)) (blobs
 			return 0, context.Cause(ctx)
 		}
 		err := item.home.delete(item)
-		if err == nil {
-			gone = append(gone, item.ID)
+		if err == nil && (item.Kind != KindOrphan || filepath.Dir(item.Path) == h.below(h.ledgers())) {
+			gone = append(gone, item.ID) // an old sidecar says nothing about a ledger of its name
 		}
 		told(item, err)
 	}
@@ -131,8 +131,8 @@ func (h Home) cell(id string) (string, error) {
 func (h Home) deleteParts(id string) error {
 	at := filepath.Join(h.dir(), id)
 	errs := []error{h.remove(at + sidecarSuffix), h.remove(at + psmLog), h.remove(at + psmStatus), h.deleteArchive(h.history(id))}
-	torn, err := h.FS.ReadDir(h.recovered())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	torn, err := h.entries(h.recovered())
+	if err != nil {
 		errs = append(errs, err)
 	}
 	for _, e := range torn {

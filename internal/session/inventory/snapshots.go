@@ -24,6 +24,9 @@ func (h Home) dropSnapshots(ctx context.Context, gone []string) (blobs int, err 
 	if _, err := h.FS.Lstat(h.ledgers()); err != nil || len(gone) == 0 {
 		return 0, nil // there are none
 	}
+	if _, err := h.entries(h.ledgers()); err != nil {
+		return 0, err
+	}
 	// storage.md 5.9 says "in the root"; whether that is the home or the folder
 	// of the snapshots is settled by taking both.
 	for _, dir := range []string{h.Root, filepath.Dir(h.ledgers())} {
@@ -50,11 +53,8 @@ func (h Home) exists(path string) bool {
 }
 
 func (h Home) dropBlobs() (dropped int, err error) {
-	list, err := h.FS.ReadDir(h.blobs())
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(list) == 0 {
-		return 0, nil
-	}
-	if err != nil {
+	list, err := h.entries(h.blobs())
+	if err != nil || len(list) == 0 {
 		return 0, err
 	}
 	named, err := h.named()
@@ -78,7 +78,7 @@ func (h Home) dropBlobs() (dropped int, err error) {
 // whatever the record around it says: a record that this version cannot read
 // must not cost a snapshot.
 func (h Home) named() (map[string]bool, error) {
-	ledgers, err := h.FS.ReadDir(h.ledgers())
+	ledgers, err := h.FS.ReadDir(h.ledgers()) // not entries: a folder that went names nothing, and is no reason to drop all
 	if err != nil {
 		return nil, err
 	}

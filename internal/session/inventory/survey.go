@@ -3,6 +3,7 @@ package inventory
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -109,8 +110,8 @@ func (p *Plan) leftovers(h Home) error {
 			}
 		}
 	}
-	archives, err := h.FS.ReadDir(filepath.Dir(h.history("x")))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	archives, err := h.entries(filepath.Dir(h.history("x")))
+	if err != nil {
 		return err
 	}
 	for _, e := range archives {
@@ -123,8 +124,8 @@ func (p *Plan) leftovers(h Home) error {
 }
 
 func (p *Plan) strayLedgers(h Home, known map[string]bool) error {
-	ledgers, err := h.FS.ReadDir(h.ledgers())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	ledgers, err := h.entries(h.ledgers())
+	if err != nil {
 		return err
 	}
 	for _, e := range ledgers {
@@ -146,6 +147,26 @@ func (p *Plan) stray(h Home, id, path string, kind Kind) {
 		item.Bytes = info.Size
 	}
 	p.Items = append(p.Items, item)
+}
+
+// entries lists a folder of the home, nothing for one that is missing. A link on
+// the way below the home is an error: what it leads to is not ours to delete.
+func (h Home) entries(dir string) ([]fs.DirEntry, error) {
+	at := h.Root
+	for part := range strings.SplitSeq(h.below(dir), string(filepath.Separator)) {
+		at = filepath.Join(at, part)
+		info, err := h.FS.Lstat(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		if err == nil && !info.Mode.IsDir() {
+			err = fmt.Errorf("%s is no folder", h.below(at))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return h.FS.ReadDir(dir)
 }
 
 // below is a path without the home.
