@@ -107,7 +107,8 @@ func exclusion(root, path, relative string) string {
 			return gitStorage
 		}
 	}
-	if Secret(relative) || path == filepath.Join(root, "settings.json") {
+	// The whole path: the working directory itself may be a folder of settings.
+	if Secret(path) || strings.EqualFold(path, filepath.Join(root, "settings.json")) {
 		return secretPath
 	}
 	return ""

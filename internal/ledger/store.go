@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -15,8 +16,9 @@ import (
 	"magicode/internal/vfs"
 )
 
-// lockWait is how long another publication is waited for: one takes some
-// milliseconds, and a cancelled turn has two seconds to end.
+// lockWait is how long other publications are waited for, by all locks of one
+// together: one takes some milliseconds, and a cancelled turn has two seconds to
+// end.
 const lockWait = 2 * time.Second
 
 // Options of a Store. All are required.
@@ -54,6 +56,7 @@ type Run struct {
 type Recorder struct {
 	store *Store
 	run   Run
+	stuck atomic.Bool // the last edit waited in vain: the next one does not wait
 }
 
 // For returns the recorder of a run.
@@ -64,48 +67,55 @@ var _ tool.Edits = (*Recorder)(nil)
 // Record implements tool.Edits.
 func (r *Recorder) Record(ctx context.Context, e tool.Edit) {
 	ctx = context.WithoutCancel(ctx) // the edit is made: its record is due
-	if reason := r.store.record(ctx, r.run, e); reason != "" {
+	until := time.Now().Add(lockWait)
+	if r.stuck.Load() {
+		until = time.Now()
+	}
+	reason, err := r.store.record(ctx, r.run, e, until)
+	r.stuck.Store(errors.Is(err, lease.ErrBusy))
+	if reason != "" {
 		r.run.Lost(ctx, reason)
 	}
 }
 
-// record returns why the edit cannot be rewound although it should be.
-func (s *Store) record(ctx context.Context, run Run, e tool.Edit) string {
+// record returns why the edit cannot be rewound although it should be; err is
+// that of its publication.
+func (s *Store) record(ctx context.Context, run Run, e tool.Edit, until time.Time) (reason string, err error) {
 	if !tool.Inside(run.Cwd, e.Path) {
-		return ""
+		return "", nil
 	}
 	relative, err := filepath.Rel(run.Cwd, e.Path)
 	if err != nil || !utf8.ValidString(e.Path) {
-		return "its name is not UTF-8"
+		return "its name is not UTF-8", nil
 	}
 	turn, err := run.Turn(ctx)
 	if err != nil {
-		return "the session is closed"
+		return "the session is closed", nil
 	}
 	rec := record{SessionID: run.Session, UserTurn: turn, Tool: e.Tool, Cwd: run.Cwd, RelativePath: filepath.ToSlash(relative)}
 	rec.judge(e, exclusion(s.root, e.Path, relative))
-	if err := s.publish(ctx, &rec); err != nil {
-		return why(err)
+	if err := s.publish(ctx, &rec, until); err != nil {
+		return why(err), err
 	}
 	if status, ok := rec.Status.(map[string]any); ok {
 		if u, ok := status["unavailable"].(map[string]any); ok {
-			return u["reason"].(string)
+			return u["reason"].(string), nil
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // publish stores the blobs and then the record, under the store's lock. A blob
 // that cannot be stored makes the record say so; the error is that of a record
 // that is not surely in the ledger.
-func (s *Store) publish(ctx context.Context, rec *record) error {
+func (s *Store) publish(ctx context.Context, rec *record, until time.Time) error {
 	if err := s.private(s.dir, 0); err != nil {
 		return fmt.Errorf("the folder of the checkpoints: %w", err)
 	}
 	// storage.md 5.9 says "in the root": the home, or the folder of the
 	// checkpoints. Who prunes takes both in this order, too.
 	for _, dir := range [...]string{s.root, s.dir} {
-		held, err := s.leases.Acquire(ctx, filepath.Join(dir, "checkpoint-store"), lockWait)
+		held, err := s.leases.Acquire(ctx, filepath.Join(dir, "checkpoint-store"), time.Until(until))
 		if err != nil {
 			return fmt.Errorf("lock the checkpoints: %w", err)
 		}
@@ -117,7 +127,7 @@ func (s *Store) publish(ctx context.Context, rec *record) error {
 			break
 		}
 	}
-	return s.append(ctx, rec)
+	return s.append(ctx, rec, until)
 }
 
 // private makes a folder and refuses a name that stands for something else. perm

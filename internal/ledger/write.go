@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"magicode/internal/vfs"
 )
@@ -36,7 +37,7 @@ func (s *Store) keep(b *blob) error {
 }
 
 // append adds the record to the session's ledger, durably, under its lock.
-func (s *Store) append(ctx context.Context, rec *record) error {
+func (s *Store) append(ctx context.Context, rec *record, until time.Time) error {
 	text, err := rec.encode()
 	if err != nil {
 		return fmt.Errorf("encode a checkpoint: %w", err)
@@ -46,7 +47,7 @@ func (s *Store) append(ctx context.Context, rec *record) error {
 		return err
 	}
 	path := filepath.Join(dir, rec.SessionID+".jsonl")
-	held, err := s.leases.Acquire(ctx, path, lockWait)
+	held, err := s.leases.Acquire(ctx, path, time.Until(until))
 	if err != nil {
 		return fmt.Errorf("lock the ledger: %w", err)
 	}
