@@ -136,7 +136,7 @@ func (t *thread) compaction(active provider.Selection) *runner.Compaction {
 	maxTokens, reserve := r.window(sel)
 	return &runner.Compaction{
 		Provider: &lazyProvider{factory: r.providers, selection: sel, err: err}, Selection: sel, Hard: maxTokens - reserve,
-		Request: provider.Request{Model: sel.Model, Level: sel.Level, ConversationID: conversationID(t.handle.ID())},
+		Request: provider.Request{Model: sel.Model, Level: sel.Level, ConversationID: provider.ConversationID(t.handle.ID())},
 		System:  prompt.Compaction(r.snap.Fragments),
 		Begin: func(ctx context.Context, carry int) (runner.Rotation, error) {
 			return t.beginRotation(ctx, carry, sel)

@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -85,7 +83,7 @@ func (u *agentRun) prepare(ctx context.Context, notice func(string)) (runner.Con
 	title := u.title(ctx, notice)
 	u.env = r.tools.env()
 	u.env.Edits, u.env.WebSearch = u.edits(), r.webSearch(sel)
-	id := conversationID(u.att.ID())
+	id := provider.ConversationID(u.att.ID())
 	tools := d.offer()
 	th := &thread{runtime: r, handle: r.handle(), conv: conv, head: d.head(), runID: u.request.RunID, rebase: u.att.Rebase}
 	return runner.Config{
@@ -101,12 +99,6 @@ func (u *agentRun) prepare(ctx context.Context, notice func(string)) (runner.Con
 func limits() runner.Limits {
 	return runner.Limits{ContentBytes: localagent.MaxContentBytes, Segments: localagent.MaxSegments,
 		Activities: localagent.MaxActivities, ActivityIDBytes: localagent.MaxActivityIDBytes}
-}
-
-// conversationID names a session to a provider without naming it (providers.md 6).
-func conversationID(session string) string {
-	sum := sha256.Sum256([]byte(session))
-	return "magi-code-session-" + hex.EncodeToString(sum[:])[:32]
 }
 
 func joinErrors(errs []error) error { return errors.Join(errs...) }

@@ -151,7 +151,7 @@ func (c *taskRun) config(ctx context.Context) (runner.Config, error) {
 		return runner.Config{}, fmt.Errorf("prepare the task's provider: %w", err)
 	}
 	tools := c.offer()
-	id := conversationID(t.handle.ID())
+	id := provider.ConversationID(t.handle.ID())
 	key := id
 	if c.profile != nil {
 		key = provider.SubagentCacheKey(sel.Provider, sel.Model, c.profile.ID)

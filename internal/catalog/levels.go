@@ -29,14 +29,6 @@ func Levels(p Provider, model string, e *Entry) []provider.Level {
 	return levels
 }
 
-// Clamp returns l when the model offers it and default otherwise.
-func Clamp(l provider.Level, levels []provider.Level) provider.Level {
-	if slices.Contains(levels, l) {
-		return l
-	}
-	return provider.LevelDefault
-}
-
 func offered(p Provider, model string, e *Entry) []provider.Level {
 	only := []provider.Level{provider.LevelDefault}
 	three := []provider.Level{provider.LevelDefault, provider.LevelLow, provider.LevelMedium, provider.LevelHigh}

@@ -53,15 +53,6 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-func TestClamp(t *testing.T) {
-	levels := []provider.Level{"default", "high"}
-	for l, want := range map[provider.Level]provider.Level{"high": "high", "low": "default", "default": "default"} {
-		if got := catalog.Clamp(l, levels); got != want {
-			t.Errorf("%s: %s", l, got)
-		}
-	}
-}
-
 // TestLegacyNames: an older spelling is read, levels of newer releases are dropped.
 func TestLegacyNames(t *testing.T) {
 	_, r := home(t, "p", file(`{"enrichment_version":3,"models_dev_provider":"p"}`,

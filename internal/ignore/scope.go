@@ -121,27 +121,3 @@ func newTree(fsys vfs.FS, dir string, src Sources) (t *tree, above *scope, rel s
 	}
 	return t, above, rel
 }
-
-// Ignored tells whether git and .ignore rules exclude a path, or a directory
-// above it, within the repository (or the directory root, without one). It
-// does not apply the rule about hidden entries, links and "target". path is
-// relative to root, with slashes; the entry itself need not exist.
-func Ignored(fsys vfs.FS, root, path string, dir bool, src Sources) bool {
-	t, s, rel := newTree(fsys, root, src)
-	s = t.enter(s, rel, allRuleFiles)
-	parts := strings.Split(path, "/")
-	for i, name := range parts {
-		if rel != "" {
-			rel += "/"
-		}
-		rel += name
-		last := i == len(parts)-1
-		if s.excludes(rel, name, !last || dir) {
-			return true
-		}
-		if !last {
-			s = t.enter(s, rel, allRuleFiles)
-		}
-	}
-	return false
-}

@@ -27,17 +27,6 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// EscapedLen returns the number of bytes between the quotes of AppendString.
-func EscapedLen(s string) int {
-	n := len(s)
-	for i := unescaped(s, 0); i < len(s); i = unescaped(s, i) {
-		size, width := measure(s, i)
-		n += width - size
-		i += size
-	}
-	return n
-}
-
 // unescaped returns the index of the first byte at or after i that is not
 // printable ASCII which stands for itself, or len(s).
 func unescaped(s string, i int) int {

@@ -5,11 +5,6 @@ import (
 	"math/bits"
 )
 
-// Balanced is ObjectReader.Balanced for data of which nothing was read.
-func Balanced(data []byte, maxDepth int) bool {
-	return balanced(data, 0, 0, maxDepth, false)
-}
-
 // balanced counts on from i, where depth brackets are open.
 func balanced(data []byte, i, depth, limit int, inString bool) bool {
 	for len(data)-i >= 8 {

@@ -145,7 +145,7 @@ func checkObject(t *testing.T, data []byte, o Options, v Value, err error) {
 		}
 		got = append(got, member{string(k), string(m)})
 	}
-	if r.Balanced() != balance || Balanced(data, o.depth()) != balance {
+	if r.Balanced() != balance || balanced(data, 0, 0, o.depth(), false) != balance {
 		t.Fatalf("%q with %+v: balanced = %v in the end, error %v", data, o, !balance, r.Err())
 	}
 	if (r.Err() == nil) != (err == nil && v.Kind() == Object) {

@@ -23,7 +23,7 @@ func TestStringsEndWhereEachByteSays(t *testing.T) {
 			}
 		}
 		for _, limit := range []int{0, 3, 100} {
-			if got, want := Balanced(b, limit), balancedTail(b, 0, 0, limit, false); got != want {
+			if got, want := balanced(b, 0, 0, limit, false), balancedTail(b, 0, 0, limit, false); got != want {
 				t.Fatalf("balanced with %d levels: %q: %v, not %v", limit, b, got, want)
 			}
 		}

@@ -46,19 +46,6 @@ func ReadAgent(fsys vfs.FS, root string, id *string) (*Agent, error) {
 	return &Agent{ID: *id, Name: m.fields["name"].value, Description: m.fields["description"].value, Text: m.body}, nil
 }
 
-// ListAgents lists the usable primary agents, sorted by id, for front ends that
-// offer a choice.
-func ListAgents(fsys vfs.FS, root string) []Agent {
-	var out []Agent
-	files, _ := profileFiles(fsys, filepath.Join(root, "agents"))
-	for _, e := range files {
-		if a, err := ReadAgent(fsys, root, &e.id); err == nil {
-			out = append(out, *a)
-		}
-	}
-	return out
-}
-
 func (m matter) required() *fault {
 	for _, key := range []string{"name", "description"} {
 		if f := m.fields[key]; f.value == "" {

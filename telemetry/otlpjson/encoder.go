@@ -35,7 +35,6 @@ type Encoder struct {
 	resource []byte
 	scope    []byte
 	allow    Allow
-	refused  uint64
 }
 
 // New returns an encoder of one resource and one scope.
@@ -45,9 +44,6 @@ func New(resource []attribute.KeyValue, scope, version string, allow Allow) *Enc
 	e.scope = append(appendString(append(appendString([]byte(`"scope":{"name":`), scope), `,"version":`...), version), '}')
 	return e
 }
-
-// Refused counts attributes that were not let through.
-func (e *Encoder) Refused() uint64 { return e.refused }
 
 // open begins a line: {"<outer>":[{resource,"<inner>":[{scope,"<list>":[
 func (e *Encoder) open(dst []byte, outer, inner, list string) []byte {
@@ -67,7 +63,6 @@ func (e *Encoder) attributes(dst []byte, r Record, kvs []attribute.KeyValue) []b
 	for i := range kvs {
 		kv := &kvs[i]
 		if !e.allow(r, string(kv.Key), kv.Value) {
-			e.refused++
 			continue
 		}
 		if !first {

@@ -78,7 +78,7 @@ func read(u *url.URL, resp *http.Response) (*fetched, error) {
 		return f, nil
 	}
 	if !textual(media) {
-		return nil, fmt.Errorf("it is no text: %s", media)
+		return nil, fmt.Errorf("it is no text: %.80s", media)
 	}
 	text, err := toUTF8(body, params["charset"])
 	if err != nil {

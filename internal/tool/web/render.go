@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -217,7 +218,7 @@ func (r *renderer) item() {
 	mark := "- "
 	if n := len(r.lists); n > 0 {
 		if next := &r.lists[n-1]; *next > 0 {
-			mark = itoa(*next) + ". "
+			mark = strconv.Itoa(*next) + ". "
 			*next++
 		}
 		mark = strings.Repeat("  ", n-1) + mark

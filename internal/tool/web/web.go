@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -184,7 +183,5 @@ func cutText(s string, n int) string {
 	}
 	return redact.Cut(s, n)
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 var errNoKey = errors.New("searching needs the variable EXA_API_KEY, which is not set; pages can still be opened by their url")
