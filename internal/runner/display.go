@@ -28,14 +28,12 @@ func resourceDisplay(res tool.Result) any {
 	if d == nil || !tool.Displays(name) {
 		return nil
 	}
-	facts := make([]any, len(d.Facts))
+	facts := make([]map[string]any, len(d.Facts))
 	for i, f := range d.Facts {
-		facts[i] = map[string]any{"label": f.Label, "value": nil}
-		if v, known := f.Text(); known {
-			facts[i] = map[string]any{"label": f.Label, "value": displayText(v)}
-		}
+		v, known := f.Text()
+		facts[i] = map[string]any{"label": f.Label, "value": tool.Known(known, displayText(v))}
 	}
-	resources := make([]any, len(d.Resources))
+	resources := make([]map[string]any, len(d.Resources))
 	for i, r := range d.Resources {
 		resources[i] = map[string]any{
 			"location": orNull(displayText(r.Location)), "outcome": r.Outcome,
@@ -44,6 +42,9 @@ func resourceDisplay(res tool.Result) any {
 		}
 	}
 	v := map[string]any{"schema_version": 1, "tool_name": name, "facts": facts, "resources": resources, "limited": d.Limited}
+	if len(resources) == 0 {
+		return v // 24 labels of ours with a number each: it fits
+	}
 	if n, err := session.EncodedSize(v); err != nil || n > maxResourceDisplay {
 		return nil
 	}

@@ -38,6 +38,9 @@ func scenarios() []scenario {
 			{{Text: "First. "}, call("write", map[string]any{"path": "a.txt", "content": "alpha\n"})},
 			{call("read", map[string]any{"paths": []string{"a.txt"}}), call("grep", map[string]any{"patterns": []string{"alpha"}})},
 			{{Text: "Then. "}, call("bash", map[string]any{"command": "cat a.txt", "intent": "show"})}, {{Text: "All done."}}}, false, localagent.OutcomeCompleted},
+		{"edits", "edit", [][]model.Step{
+			{call("write", map[string]any{"path": "a.txt", "content": "alpha\nbeta\n"})}, {call("write", map[string]any{"path": "a.txt", "content": "alpha\ngamma\n"})},
+			{call("code_mode", map[string]any{"code": `tools.call("list_files", {path: "."}); return tools.call("write", {path: "b.txt", content: "b\n"}).success`})}, {{Text: "Edited."}}}, false, localagent.OutcomeCompleted},
 		{"failing tools", "fail", [][]model.Step{{call("no_such_tool", map[string]any{})}, {call("read", map[string]any{"paths": []string{"missing"}})}, {{Text: "recovered"}}}, false, localagent.OutcomeCompleted},
 		{"reasoning", "think", [][]model.Step{{{Reason: "Weighing it."}, {Text: "The answer."}}}, false, localagent.OutcomeCompleted},
 		{"escapes", "quote \"\\\n\u2028é", [][]model.Step{{{Text: "line\n\"quoted\" \\ \u2028 é \U0001f600"}}}, false, localagent.OutcomeCompleted},
