@@ -10,11 +10,11 @@ import (
 func (r *renderer) endLink() {
 	l := r.link
 	r.link = link{}
-	if l.start < 0 || l.start >= len(r.out) || l.href == "" || r.pre > 0 {
-		return
+	if l.start < 0 || l.start >= len(r.out) || l.href == "" || r.pre > 0 || len(l.href) > maxURL {
+		return // what is longer is not opened either, and would be the whole page
 	}
 	to, err := r.base.Parse(strings.TrimSpace(l.href))
-	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.User != nil || strings.HasPrefix(l.href, "#") {
+	if err != nil || len(to.String()) > maxURL || to.Scheme != "http" && to.Scheme != "https" || to.User != nil || strings.HasPrefix(l.href, "#") {
 		return
 	}
 	text := strings.TrimSpace(string(r.out[l.start:]))
