@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"magicode/internal/vfs"
+	"magicode/internal/vfs/faultfs"
 )
 
 // displayed is what the records of a session keep for those who show its calls.
@@ -94,14 +95,7 @@ func TestRecordsForDisplay(t *testing.T) {
 }
 
 func checkDisplays(t *testing.T, c *inProcess, dir string) {
-	files, err := filepath.Glob(filepath.Join(c.home, "sessions", "*", c.session+".jsonl"))
-	if err != nil || len(files) != 1 {
-		files, _ = filepath.Glob(filepath.Join(c.home, "sessions", c.session+".jsonl"))
-	}
-	if len(files) != 1 {
-		t.Fatalf("sessions %v", files)
-	}
-	text, err := os.ReadFile(files[0])
+	text, err := os.ReadFile(filepath.Join(c.home, "sessions", c.session+".jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,5 +119,47 @@ func checkDisplays(t *testing.T, c *inProcess, dir string) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestDisplayRecordsFail fails each write to the session file of a turn in its
+// turn. A preview that is lost never takes its result with it, and a turn is
+// only called durable with all of its records in the file.
+func TestDisplayRecordsFail(t *testing.T) {
+	lost := false
+	for n := 0; ; n++ {
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fsys := faultfs.New(vfs.OS())
+		m := startTimed(t)
+		c := serveOn(t, fsys, dir, m)
+		file := filepath.Join(c.home, "sessions", c.session+".jsonl")
+		m.load("text:before")
+		c.turn()
+		fsys.Inject(faultfs.Fault{N: n, Op: faultfs.Write, Effect: faultfs.Shorten, Match: func(name string) bool { return name == file }})
+		m.load(`tool:write {"path":"f.txt","content":"a\n"}`, "text:done")
+		got := c.turn()
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, preview := strings.Contains(string(text), `"tool_result"`), strings.Contains(string(text), `"tool_applied_preview"`)
+		if preview && !result || strings.Contains(got, "durable") && strings.HasPrefix(got, "completed") && !(result && preview) {
+			t.Errorf("write %d: %s, result %v, preview %v", n, got, result, preview)
+		}
+		if result && !preview {
+			lost = true
+			if got != "completed degraded <nil>" || len(m.seen()) != 2 {
+				t.Errorf("write %d loses the preview: %s, %d requests", n, got, len(m.seen()))
+			}
+		}
+		if _, hit := fsys.Hit(); !hit {
+			break
+		}
+	}
+	if !lost {
+		t.Error("no write was that of a preview alone")
 	}
 }
