@@ -19,7 +19,7 @@ endif
 
 .PHONY: help
 help: ## list the verbs
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk 'BEGIN{FS=":.*## "}{printf "  make %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk 'BEGIN{FS=":.*## "}{printf "  make %-19s %s\n", $$1, $$2}'
 
 .PHONY: build
 build: ## build bin/magi-code, one static binary
