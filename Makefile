@@ -62,11 +62,14 @@ fuzz: ## run every fuzz target for FUZZTIME (60s)
 	done
 
 BENCH_COUNT ?= 5
+BENCH_TIME ?= 300ms
 .PHONY: bench
-bench: ## all benchmarks, BENCH_COUNT (5) rounds, into bench/out/bench.txt, with a table
+bench: build ## all benchmarks, BENCH_COUNT (5) rounds, then whole children, into bench/out [AGAINST=old.json]
 	@mkdir -p bench/out
-	set -o pipefail; go test -run '^$$' -bench . -benchmem -count $(BENCH_COUNT) -timeout 2h ./bench/... | tee bench/out/bench.txt
+	go run ./bench/cmd/report -rounds $(BENCH_COUNT) -benchtime $(BENCH_TIME) -text bench/out/bench.txt -out bench/out/bench.json \
+	  -svg bench/out/bench.svg $(if $(AGAINST),-against $(AGAINST)) ./bench/...
 	go tool -modfile=tools/go.mod benchstat bench/out/bench.txt | tee bench/out/bench-table.txt
+	go run ./bench/cmd/versus -ours $(BIN) -rounds $(BENCH_COUNT) -json bench/out/versus.json -svg bench/out/versus.svg
 
 .PHONY: bench-quick
 bench-quick: ## every benchmark once, as a check that it runs
@@ -85,7 +88,20 @@ ROUNDS ?= 7
 .PHONY: bench-versus
 bench-versus: build ## hold this program against another one: OTHER=/abs/path [ROUNDS=7]
 	@mkdir -p bench/out
-	go run ./bench/cmd/versus -ours $(BIN) $(if $(OTHER),-other $(OTHER)) -rounds $(ROUNDS) -json bench/out/versus.json
+	go run ./bench/cmd/versus -ours $(BIN) $(if $(OTHER),-other $(OTHER)) -rounds $(ROUNDS) -json bench/out/versus.json -svg bench/out/versus.svg
+
+.PHONY: bench-overhead
+bench-overhead: build ## what telemetry costs a child: a build without it, off, and with a capture
+	@mkdir -p bench/out
+	go build -trimpath -ldflags="$(LDFLAGS)" -tags no_telemetry -o bench/out/no_telemetry ./cmd/magi-code
+	go run ./bench/cmd/overhead -program $(BIN) -baseline bench/out/no_telemetry -json bench/out/overhead.json
+
+.PHONY: bench-profile
+bench-profile: ## CPU and heap profiles of one suite into bench/out: SUITE=history
+	@test -d "bench/$(SUITE)" || { echo "make bench-profile SUITE=<a folder of bench, as history>"; exit 2; }
+	@mkdir -p bench/out
+	go test -run '^$$' -bench . -benchtime $(BENCH_TIME) -cpuprofile bench/out/$(SUITE)-cpu.prof -memprofile bench/out/$(SUITE)-heap.prof -o bench/out/$(SUITE).test ./bench/$(SUITE)
+	@echo "go tool pprof bench/out/$(SUITE).test bench/out/$(SUITE)-cpu.prof"
 
 .PHONY: pgo
 pgo: ## take the profile that builds are made with anew, from the workload of bench-versus
