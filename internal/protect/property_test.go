@@ -125,9 +125,9 @@ func hostile() map[string]string {
 // Whatever comes in, the answer comes soon. The bound is wide: machines are slow.
 func TestHostileInputIsBounded(t *testing.T) {
 	for name, c := range hostile() {
-		begin := time.Now()
+		begin := spent(t)
 		Assess(c, here)
-		if took := time.Since(begin); took > 10*time.Second {
+		if took := spent(t) - begin; took > 10*time.Second {
 			t.Errorf("%s took %v", name, took)
 		} else {
 			t.Logf("%s took %v", name, took)
