@@ -144,7 +144,7 @@ func TestOwnTimeOfATurn(t *testing.T) {
 	c := serveOn(t, fsys, "/work", m)
 	const calls = 20
 	text, call := time.Hour, time.Hour
-	for round := 0; round < 40 && (text > maxOwnTurn || call > maxOwnCall); round++ {
+	for round := 0; round < 200 && (text > maxOwnTurn || call > maxOwnCall); round++ {
 		short := c.ownTime(m, 0)
 		text = min(text, short)
 		call = min(call, max(0, c.ownTime(m, calls)-text)/calls)
