@@ -142,7 +142,7 @@ func (t *thread) compaction(active provider.Selection) *runner.Compaction {
 			return t.beginRotation(ctx, carry, sel)
 		},
 		Replay: func(ctx context.Context) ([]provider.Item, error) {
-			f := new(replay.Fold)
+			f := r.fold()
 			if _, err := t.handle.Read(ctx, f); err != nil {
 				return nil, err
 			}
@@ -181,7 +181,7 @@ type rotation struct {
 }
 
 func (t *thread) beginRotation(ctx context.Context, carry int, sel provider.Selection) (runner.Rotation, error) {
-	rot := &rotation{before: new(replay.Fold), carried: new(checkpoint.Fold), selection: sel, runID: t.runID}
+	rot := &rotation{before: t.runtime.fold(), carried: new(checkpoint.Fold), selection: sel, runID: t.runID}
 	var err error
 	rot.log, err = t.handle.BeginRotation(ctx, carry, rot.before, rot.carried)
 	return rot, err

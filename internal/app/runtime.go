@@ -128,7 +128,7 @@ func (r *agentRuntime) conversation(ctx context.Context) (*replay.Follower, erro
 	if r.replayOf == a {
 		return r.replay, nil
 	}
-	f := new(replay.Fold)
+	f := r.fold()
 	if h.Durable() {
 		if _, err := h.Read(ctx, f); err != nil {
 			return nil, err

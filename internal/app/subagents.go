@@ -43,6 +43,14 @@ func (r *agentRuntime) childStore(cwd string) *session.Store {
 	})
 }
 
+// fold makes a conversation. It reads the logs of tasks where a turn was stopped
+// over them.
+func (r *agentRuntime) fold() *replay.Fold {
+	return &replay.Fold{Children: func(id string) []session.Record {
+		return r.childStore(r.agent.cwd).LastRecords(id)
+	}}
+}
+
 // makeChildDir makes the folder private and its name durable.
 func (r *agentRuntime) makeChildDir() error {
 	dir := childDir(r.snap.Paths.Sessions())
@@ -81,7 +89,7 @@ func (d *delegation) open(ctx context.Context, req subagent.Request) (*subagent.
 		return nil, fmt.Errorf("make the task's session: %w", err)
 	}
 	c.narrow(d)
-	c.thread = thread{runtime: r, handle: h, conv: replay.NewFollower(new(replay.Fold)), rebase: func(context.Context) error { return nil }}
+	c.thread = thread{runtime: r, handle: h, conv: replay.NewFollower(r.fold()), rebase: func(context.Context) error { return nil }}
 	c.thread.head = c.head()
 	h.Follow(c.thread.conv)
 	out := &subagent.Child{SessionID: h.ID(), Path: c.path(), Provider: c.selection.Provider, Model: c.selection.Model,

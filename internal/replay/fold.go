@@ -25,12 +25,19 @@ const maxInterruptedChars = 128_000
 
 // entry is one item and the position of the record it came from.
 type entry struct {
-	item provider.Item
-	at   int
+	item     provider.Item
+	at       int
+	children []string // tasks whose logs a recovery note still waits for
 }
 
 // Fold builds the conversation of one session. The zero value is ready.
 type Fold struct {
+	// Children reads the end of a task's log, by a valid session id; none if there
+	// is none. It is called when a conversation is asked for that holds a turn
+	// which was stopped over its tasks. nil: no log is read.
+	Children func(id string) []session.Record
+
+	told    told
 	summary []entry // of the latest checkpoint
 	done    []entry // items of closed turns
 	turn    turn
@@ -79,6 +86,8 @@ func (f *Fold) other(rec session.Record, p jsonscan.Value) {
 		if p.Get("role").Is("user") {
 			f.userMessage(rec.Index, p.Get("content").LenientText())
 		}
+	case session.KindSubagentSession:
+		f.turn.link(rec.Index, p)
 	case session.KindSkillSuggestion:
 		f.userMessage(rec.Index, p.Get("hint").LenientText())
 	case session.KindRewind:
@@ -106,10 +115,19 @@ func (f *Fold) other(rec session.Record, p jsonscan.Value) {
 
 // Items returns the conversation as it would be replayed if the file ended
 // here. The slice is the caller's; the items share their text with the fold.
-func (f *Fold) Items() []provider.Item { return items(f.summary, f.done, f.closed()) }
+func (f *Fold) Items() []provider.Item {
+	open, left := f.closed(), maxChildReads
+	f.completeOpen(open, &left)
+	f.complete(f.done, &left)
+	return items(f.summary, f.done, open)
+}
 
 // Earlier returns the items of the turns before the open one.
-func (f *Fold) Earlier() []provider.Item { return items(f.summary, f.done) }
+func (f *Fold) Earlier() []provider.Item {
+	left := maxChildReads
+	f.complete(f.done, &left)
+	return items(f.summary, f.done)
+}
 
 func items(parts ...[]entry) []provider.Item {
 	n := 0
@@ -119,6 +137,9 @@ func items(parts ...[]entry) []provider.Item {
 	out := make([]provider.Item, 0, n)
 	for _, p := range parts {
 		for _, e := range p {
+			if e.item.Kind == provider.ItemMessage && e.item.Text == "" {
+				continue // a note on tasks whose logs are gone
+			}
 			out = append(out, e.item)
 		}
 	}
@@ -225,7 +246,10 @@ func (f *Fold) result(at int, p jsonscan.Value) {
 		content = res.Get("output").LenientText()
 	}
 	v, evidence := res.Get("metadata").Get("prompt_injection_protection"), evidenceOf(res.Get("metadata"))
-	text := judged(v, name, content, evidence)
+	if f.turn.outputs > 0 {
+		evidence = "" // a task's log is told without what is recorded beside a result
+	}
+	text := judged(v, name, content, evidence, f.turn.outputs)
 	sent, ok := f.open[id]
 	if !ok {
 		f.turn.add(at, provider.Item{Kind: provider.ItemNote, Text: orphanNote(name, text)})
@@ -234,6 +258,8 @@ func (f *Fold) result(at int, p jsonscan.Value) {
 	delete(f.open, id)
 	f.turn.scripts.answered(id)
 	success, _ := res.Get("success").Bool()
+	enforced, _ := v.Get("enforced").Bool()
+	f.turn.settle(sent, success || enforced, content)
 	f.turn.add(at, provider.Item{Kind: provider.ItemResult, CallID: sent, Name: name, Success: success, Text: text})
 	f.turn.await(at, id, v, content, evidence)
 }
@@ -289,6 +315,6 @@ func (f *Fold) unknown(at int, kind session.Kind, p jsonscan.Value) {
 func (f *Fold) endTurn(at int) {
 	f.flushText(at)
 	f.done = append(f.done, f.closed()...)
-	f.turn = turn{}
+	f.turn = turn{outputs: f.turn.outputs}
 	clear(f.open)
 }

@@ -46,7 +46,7 @@ func records() *rapid.Generator[[]rec] {
 	texts := rapid.SampledFrom([]string{"", " ", "one", "one two", "Continue", "provider stream ended", steeringHeader + " x"})
 	one := rapid.Custom(func(t *rapid.T) rec {
 		id, text := ids.Draw(t, "id"), texts.Draw(t, "text")
-		switch rapid.IntRange(0, 14).Draw(t, "kind") {
+		switch rapid.IntRange(0, 15).Draw(t, "kind") {
 		case 0:
 			return user(text)
 		case 1:
@@ -67,6 +67,8 @@ func records() *rapid.Generator[[]rec] {
 			return diagnostic(text)
 		case 12:
 			return checkpoint("S", fmt.Sprintf(`,"cutoff_event_count":%d`, rapid.IntRange(0, 9).Draw(t, "cutoff")))
+		case 14:
+			return linked("task-" + id)
 		case 13:
 			return rec{session.KindProviderResponseItem, `{"item":{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"x","arguments":"{}"}},{"id":"` + id + `","function":{"name":"x","arguments":"{}"}}]}}`}
 		default:

@@ -42,8 +42,15 @@ func argumentText(v jsonscan.Value) string {
 	}
 }
 
-// shorten keeps both ends of a long output of an earlier turn.
-func shorten(tool, content string) string {
+// shorten keeps both ends of a long output of an earlier turn; or, with a limit
+// above 0, that many characters of its beginning.
+func shorten(tool, content string, limit int) string {
+	if limit > 0 {
+		if head := cutRunes(content, limit); len(head) < len(content) {
+			return head + "\n[... cut ...]"
+		}
+		return content
+	}
 	if len(content) <= maxOutputChars {
 		return content
 	}

@@ -27,6 +27,8 @@ type turn struct {
 	facts          []string
 
 	awaiting []awaiting
+	children []child
+	outputs  int // limit of shorten
 	scripts  scripts
 }
 
@@ -138,8 +140,9 @@ func (f *Fold) closed() []entry {
 		return nil
 	case t.stopped != "":
 		out := t.scripts.appendTo(paired(items, true))
-		if note := recoveryNote(t, items); note != "" {
-			out = append(out, entry{item: userItem(note), at: lastAt(items)})
+		note, lost := recoveryNote(t, items), t.lost()
+		if note != "" || len(lost) > 0 {
+			out = append(out, entry{item: userItem(note), at: lastAt(items), children: lost})
 		}
 		return out
 	case t.failure != "":

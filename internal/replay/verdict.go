@@ -10,16 +10,16 @@ import (
 )
 
 // judged is what the model is shown of a result: a verdict that is enforced
-// decides, and then long text is shortened (storage.md 6.6).
-func judged(v jsonscan.Value, tool, content, evidence string) string {
+// decides, and then long text is shortened (storage.md 6.6): see shorten for limit.
+func judged(v jsonscan.Value, tool, content, evidence string, limit int) string {
 	if enforced, _ := v.Get("enforced").Bool(); !enforced {
-		return shorten(tool, content)
+		return shorten(tool, content, limit)
 	}
 	action := injection.Action(v.Get("action").LenientText())
 	if !action.Shown() || !covers(v, content) {
 		return injection.Project(injection.Quarantine, "", evidence)
 	}
-	return injection.Project(action, shorten(tool, content), evidence)
+	return injection.Project(action, shorten(tool, content, limit), evidence)
 }
 
 // evidenceOf is what the host knows of a script beside its result.
@@ -66,7 +66,7 @@ func (t *turn) assess(at int, p jsonscan.Value) {
 			continue
 		}
 		item := &t.items[w.item].item
-		item.Text, item.Cache = judged(v, item.Name, w.content, w.host), new(provider.Cache)
+		item.Text, item.Cache = judged(v, item.Name, w.content, w.host, t.outputs), new(provider.Cache)
 		t.awaiting = append(t.awaiting[:i:i], t.awaiting[i+1:]...)
 		return
 	}
