@@ -4,16 +4,13 @@ package fdio
 
 import (
 	"errors"
-	"io"
 	"net"
 	"os"
 	"sync"
-	"syscall"
 )
 
-// Conn returns a connection that reads with Read. It waits as before, in the
-// runtime's poller, and keeps deadlines and Close. Anything but a TCP
-// connection comes back as it is.
+// Conn returns a connection that reads with a Reader. It keeps deadlines and
+// Close. Anything but a TCP connection comes back as it is.
 func Conn(c net.Conn) net.Conn {
 	tcp, ok := c.(*net.TCPConn)
 	if !ok {
@@ -23,20 +20,14 @@ func Conn(c net.Conn) net.Conn {
 	if err != nil {
 		return c
 	}
-	q := &conn{TCPConn: tcp, raw: raw}
-	q.look = q.try
-	return q
+	return &conn{TCPConn: tcp, in: NewReader(raw, false)}
 }
 
 type conn struct {
 	*net.TCPConn
-	raw syscall.RawConn
 
-	mu   sync.Mutex // of one Read
-	look func(fd uintptr) bool
-	p    []byte
-	n    int
-	err  error
+	mu sync.Mutex // of one Read
+	in *Reader
 }
 
 // Read reads what is there, or waits for it. The errors are those of a
@@ -47,34 +38,15 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.p, c.n, c.err = p, 0, nil
-	err := c.raw.Read(c.look)
-	c.p = nil
-	switch {
-	case err != nil: // closed, or the deadline: an error of package net
-		if op := (*net.OpError)(nil); errors.As(err, &op) {
-			op.Op = "read" // it says raw-read, and users see the text
-		}
-		return 0, err
-	case c.err != nil:
-		return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError("read", c.err)}
-	case c.n == 0:
-		return 0, io.EOF
+	n, err := c.in.Read(p)
+	if err == nil {
+		return n, nil
 	}
-	return c.n, nil
-}
-
-// try reads once; false: there is nothing yet.
-func (c *conn) try(fd uintptr) bool {
-	for {
-		n, err := Read(fd, c.p)
-		switch err {
-		case syscall.EINTR:
-			continue
-		case syscall.EAGAIN:
-			return false
-		}
-		c.n, c.err = n, err
-		return true
+	if call := (*os.SyscallError)(nil); errors.As(err, &call) {
+		return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: call}
 	}
+	if op := (*net.OpError)(nil); errors.As(err, &op) {
+		op.Op = "read" // it says raw-read, and users see the text
+	}
+	return 0, err
 }

@@ -5,7 +5,6 @@ package frame
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -33,9 +32,8 @@ import (
 type Pipes struct {
 	in, out     *os.File
 	outFD       int
-	rawIn       syscall.RawConn
 	rawOut      syscall.RawConn
-	input       reading
+	input       *fdio.Reader
 	restore     []func() error
 	interrupted time.Time // a deadline that has passed
 	close       func() error
@@ -60,7 +58,6 @@ func OpenPipes(in, out int) (*Pipes, error) {
 		}
 	}
 	p := &Pipes{outFD: out, interrupted: time.Unix(1, 0)}
-	p.input.look = p.input.try
 	p.close = sync.OnceValue(p.shut)
 	for _, fd := range []int{in, out} {
 		restore, err := setNonblock(fd)
@@ -92,10 +89,11 @@ func setNonblock(fd int) (restore func() error, err error) {
 // watch waits in the poller for the end of the output's reader, and wakes the
 // reader of the input then.
 func (p *Pipes) watch() error {
-	var err error
-	if p.rawIn, err = p.in.SyscallConn(); err != nil {
+	rawIn, err := p.in.SyscallConn()
+	if err != nil {
 		return fmt.Errorf("watch input: %w", err)
 	}
+	p.input = fdio.NewReader(rawIn, true)
 	if p.rawOut, err = p.out.SyscallConn(); err != nil {
 		return fmt.Errorf("watch output: %w", err)
 	}
@@ -120,7 +118,7 @@ func (p *Pipes) Read(b []byte) (int, error) {
 	if p.gone.Load() {
 		return 0, ErrOutputGone
 	}
-	n, err := p.input.read(p.rawIn, b)
+	n, err := p.input.Read(b)
 	switch {
 	case !errors.Is(err, os.ErrDeadlineExceeded):
 		return n, err
@@ -128,47 +126,6 @@ func (p *Pipes) Read(b []byte) (int, error) {
 		return n, ErrOutputGone
 	}
 	return n, ErrClosed
-}
-
-// reading is a read of the input: one at a time.
-type reading struct {
-	look func(fd uintptr) bool // try, made once
-	b    []byte
-	n    int
-	err  error
-}
-
-func (r *reading) read(raw syscall.RawConn, b []byte) (int, error) {
-	r.b, r.n, r.err = b, 0, nil
-	err := raw.Read(r.look)
-	r.b = nil
-	switch {
-	case err != nil: // the deadline
-		return 0, err
-	case r.err != nil:
-		return 0, fmt.Errorf("read input: %w", r.err)
-	case r.n == 0 && len(b) > 0:
-		return 0, io.EOF
-	}
-	return r.n, nil
-}
-
-// try reads once; false: there is nothing yet.
-func (r *reading) try(fd uintptr) bool {
-	for {
-		n, err := 0, fdio.Unblock(fd)
-		if err == nil {
-			n, err = fdio.Read(fd, r.b)
-		}
-		switch err {
-		case unix.EINTR:
-			continue
-		case unix.EAGAIN:
-			return false
-		}
-		r.n, r.err = n, err
-		return true
-	}
 }
 
 // enter begins a call, which Close waits for.
