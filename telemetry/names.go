@@ -454,5 +454,8 @@ func (k IntKey) String() string { return intKeys[k] }
 // String is the attribute's name, for readers of captures.
 func (k EnumKey) String() string { return enumKeys[k] }
 
+// String is the attribute's name, for readers of captures.
+func (k NameKey) String() string { return nameKeys[k] }
+
 // String is the name of the kind's spans, or what it begins with.
 func (k Kind) String() string { return kinds[k].name }

@@ -104,9 +104,9 @@ func allowedText(r otlpjson.Record, key, s string) bool {
 func allowedName(key, s string) bool {
 	switch key {
 	case nameKeys[KeyRequestHash], nameKeys[KeyRunHash], nameKeys[KeyApprovalHash], nameKeys[KeyMCPHash], nameKeys[KeySubagentHash], nameKeys[KeyProviderHash]:
-		return hexadecimal(s, 12)
+		return hexadecimal(s, hashLength)
 	case nameKeys[KeySessionRef], nameKeys[KeyConversation]:
-		return strings.HasPrefix(s, "s-") && hexadecimal(s[2:], 12)
+		return strings.HasPrefix(s, sessionPrefix) && hexadecimal(s[len(sessionPrefix):], hashLength)
 	}
 	return printable(s)
 }

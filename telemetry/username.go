@@ -65,7 +65,11 @@ func ProviderName(name string) UserName { return UserName{kind: nameProvider, va
 // shown.
 func PlainName(name string) UserName { return UserName{kind: namePlain, value: name, plain: true} }
 
-const hashPrefix = "magi-telemetry-1"
+const (
+	hashPrefix    = "magi-telemetry-1"
+	hashLength    = 12
+	sessionPrefix = "s-" // of a session's hash
+)
 
 // hashName is the first 12 hex digits of a salted SHA-256.
 func hashName(kind nameKind, salt []byte, value string) string {
@@ -74,7 +78,7 @@ func hashName(kind nameKind, salt []byte, value string) string {
 	h.Write(salt)
 	h.Write([]byte{0})
 	h.Write([]byte(value))
-	return hex.EncodeToString(h.Sum(nil))[:12]
+	return hex.EncodeToString(h.Sum(nil))[:hashLength]
 }
 
 // nameText is what may be said; "" where there is no salt.
@@ -100,7 +104,7 @@ func (c *core) nameText(n UserName) string {
 		return ""
 	}
 	if n.kind == nameSession {
-		return "s-" + hashName(n.kind, *salt, n.value)
+		return sessionPrefix + hashName(n.kind, *salt, n.value)
 	}
 	return hashName(n.kind, *salt, n.value)
 }

@@ -32,6 +32,7 @@ type traceExplainCmd struct {
 	JSON    bool     `name:"json" help:"Print the analysis as one JSON object."`
 	HTML    string   `name:"html" placeholder:"FILE" help:"Write one page that needs nothing else; FILE must not exist."`
 	FailOn  []string `placeholder:"CODE" help:"End with status 3 when one of these fires: ${failwords}."`
+	Resolve bool     `help:"Show names of this home in the place of their hashes: MCP servers, custom providers and models, subagent profiles, sessions. Nothing in a capture or an archive changes."`
 	Run     int64    `help:"Show this run only, with all of its parts." placeholder:"N"`
 	traceLook
 }
@@ -69,6 +70,9 @@ func runTrace(c traceCmd, what string, stdout, stderr *os.File) int {
 	}
 	o := tracecmd.Options{Capture: c.Explain.Capture, JSON: c.Explain.JSON, HTML: c.Explain.HTML, FailOn: c.Explain.FailOn, Look: c.Explain.look(stdout)}
 	o.Look.Run = c.Explain.Run
+	if c.Explain.Resolve {
+		o.Resolve = traceNames
+	}
 	if what == "list" || o.Capture == "" {
 		h := traceSettings()
 		if h.root != nil {

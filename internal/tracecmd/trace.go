@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"magicode/internal/vfs"
+	"magicode/telemetry"
 	"magicode/telemetry/reader"
 )
 
@@ -32,6 +33,8 @@ type Options struct {
 	Look    reader.Look
 	// FailOn are verdict codes, or "stuck", "dropped"; one that fires makes the status 3.
 	FailOn []string
+	// Resolve gives what maps hashes back to names of this machine; nil: they stay.
+	Resolve func() (*telemetry.Resolver, error)
 }
 
 // command is one call of the command.
@@ -67,7 +70,7 @@ func Run(o Options, stdout, stderr io.Writer) int {
 			return exitUsage
 		}
 	}
-	a, err := analyse(o.Capture, o.Dir)
+	a, err := c.explain(o)
 	if err != nil {
 		return c.fail(err)
 	}
@@ -124,15 +127,46 @@ func codes(word string) []string {
 
 // analyse reads and explains one capture.
 func analyse(name, dir string) (*reader.Analysis, error) {
-	f, err := find(name, dir)
-	if err != nil {
-		return nil, err
-	}
-	c, err := f.read()
+	f, c, err := load(name, dir)
 	if err != nil {
 		return nil, err
 	}
 	return reader.Analyse(f.stem, c), nil
+}
+
+func load(name, dir string) (found, *reader.Capture, error) {
+	f, err := find(name, dir)
+	if err != nil {
+		return f, nil, err
+	}
+	c, err := f.read()
+	return f, c, err
+}
+
+// explain is analyse with names, where they were asked for. What cannot be
+// mapped back is told; the explanation does not depend on it.
+func (c *command) explain(o Options) (*reader.Analysis, error) {
+	f, capture, err := load(o.Capture, o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []reader.Name
+	if o.Resolve != nil {
+		r, err := o.Resolve()
+		if err != nil {
+			c.note("names stay hashed: %v", err)
+		} else if names = capture.Resolve(r); len(names) > 0 && !reader.AnyResolved(names) {
+			c.note("names stay hashed: none of the %d is known here; the capture is of another home, or they are not configured any more", len(names))
+		}
+	}
+	a := reader.Analyse(f.stem, capture)
+	a.Names = names
+	return a, nil
+}
+
+// note tells what does not change the status.
+func (c *command) note(format string, args ...any) {
+	fmt.Fprintf(c.stderr, "magi-code trace: %s\n", reader.Escape(fmt.Sprintf(format, args...)))
 }
 
 // DiffOptions are those of a comparison.

@@ -20,6 +20,7 @@ type Analysis struct {
 	Requests   []Request    `json:"requests"`
 	Phases     []Phase      `json:"phases"`
 	Goroutines string       `json:"goroutines,omitempty"`
+	Names      []Name       `json:"names,omitempty"` // with --resolve: the hashes in the capture
 
 	began, last time.Time
 	lanes       []lane // the child's own spans, for the timeline

@@ -59,6 +59,7 @@ func HTML(w io.Writer, a *Analysis) {
 	p.queue(a)
 	p.unfinished(a)
 	p.phases(a)
+	p.names(a.Names)
 	p.f("</body></html>\n")
 }
 
@@ -218,6 +219,17 @@ func (p page) unfinished(a *Analysis) {
 		}
 		p.f("</pre></details>\n")
 	}
+}
+
+func (p page) names(names []Name) {
+	if len(names) == 0 {
+		return
+	}
+	p.f("<h2>Names of this machine</h2><div class=\"wide\"><table><tr><th>what</th><th>in the capture</th><th>name</th></tr>\n")
+	for i := range names {
+		p.f("<tr><td>%s</td><td>%s</td><td>%s</td></tr>\n", names[i].Kind, names[i].Ref, names[i].shown())
+	}
+	p.f("</table></div>\n")
 }
 
 func (p page) phases(a *Analysis) {

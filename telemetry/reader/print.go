@@ -80,6 +80,7 @@ func Print(w io.Writer, a *Analysis, look Look) {
 	p.runs(a)
 	p.rest(a)
 	p.unfinished(a)
+	p.names(a.Names)
 	for _, v := range a.Verdicts {
 		if v.Try != "" {
 			p.f("\ntry       %s\n", v.Try)
@@ -211,6 +212,15 @@ func (p *printer) rest(a *Analysis) {
 			p.f(" %s %.0f ms", s.Name, s.Max)
 		}
 		p.f("\n")
+	}
+}
+
+func (p *printer) names(names []Name) {
+	if len(names) > 0 {
+		p.f("\nnames\n")
+	}
+	for i := range names {
+		p.f("  %-9s %-15s %s\n", names[i].Kind, names[i].Ref, names[i].shown())
 	}
 }
 

@@ -1,0 +1,99 @@
+package observed
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const serverName = "ledgerqx12"
+
+// trace runs magi-code trace in the world's folder, with this home.
+func (w *world) trace(t *testing.T, home string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], append([]string{"trace"}, args...)...)
+	cmd.Dir = w.work
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "MC_HOME=" + home, asProgram + "=1"}
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	_ = cmd.Run() // the status is looked at
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// TestResolve: the names of a home come back on its own machine, in every form
+// of the explanation, and nowhere else.
+func TestResolve(t *testing.T) {
+	w := newWorld(t)
+	text, err := json.Marshal(w.settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(w.home, "settings.json"), string(text))
+	w.serve(t, map[string]any{serverName: map[string]any{"command": os.Args[0], "env": map[string]string{asServer: "1"}}})
+	w.converse(t, "MC_TELEMETRY=file")
+	logs, err := filepath.Glob(filepath.Join(w.home, "sessions", "*.jsonl"))
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("%v, %v", logs, err)
+	}
+	session := strings.TrimSuffix(filepath.Base(logs[0]), ".jsonl")
+	before := files(t, w.home)
+
+	hashed, _, _ := w.trace(t, w.home)
+	shown, notes, status := w.trace(t, w.home, "--resolve")
+	if status != 0 || notes != "" {
+		t.Errorf("status %d, %s", status, notes)
+	}
+	js, _, _ := w.trace(t, w.home, "--resolve", "--json")
+	page := filepath.Join(t.TempDir(), "p.html")
+	w.trace(t, w.home, "--resolve", "--html", page)
+	html, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"mcp-1=" + serverName, "chat " + canaryModel, canaryProvider, session} {
+		for form, got := range map[string]string{"text": shown, "--json": js, "--html": string(html)} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", form, want, got)
+			}
+		}
+		if strings.Contains(hashed, want) {
+			t.Errorf("without --resolve there is %q", want)
+		}
+	}
+	archive := filepath.Join(t.TempDir(), "c.zip")
+	if _, notes, status := w.trace(t, w.home, "pack", "-o", archive, filepath.Join(w.home, "state", "telemetry")); status != 0 {
+		t.Errorf("pack: %s", notes)
+	}
+	if _, _, status := w.trace(t, w.home, "pack", "--resolve", "-o", archive, filepath.Join(w.home, "state", "telemetry")); status != 2 {
+		t.Errorf("pack --resolve: status %d", status)
+	}
+	for name, text := range files(t, w.home) {
+		if text != before[name] {
+			t.Errorf("%s has changed", name)
+		}
+	}
+	w.elsewhere(t)
+}
+
+// elsewhere explains the capture where its names cannot be known.
+func (w *world) elsewhere(t *testing.T) {
+	t.Helper()
+	captures := filepath.Join(w.home, "state", "telemetry")
+	other := newWorld(t)
+	out, notes, status := other.trace(t, other.home, "--resolve", captures)
+	if status != 0 || !strings.Contains(notes, "no salt") || strings.Contains(out, "names ") {
+		t.Errorf("no salt: status %d, %s\n%s", status, notes, out)
+	}
+	if made := files(t, other.home); len(made) > 0 {
+		t.Errorf("files were made: %v", made)
+	}
+	other.settings = w.settings // the same names, and a salt of its own
+	other.converse(t, "MC_TELEMETRY=file")
+	out, notes, status = w.trace(t, other.home, "--resolve", captures)
+	if status != 0 || !strings.Contains(notes, "another home") || !strings.Contains(out, "not known here") || strings.Contains(out, serverName) {
+		t.Errorf("another salt: status %d, %s\n%s", status, notes, out)
+	}
+}
