@@ -14,13 +14,14 @@ import (
 // journal is the telemetry goroutine: it owns every file. Nothing that it does
 // is waited for, but for the barrier at the exit.
 type journal struct {
-	core    *core
-	d       *decision
-	encoder *otlpjson.Encoder
-	file    fileSink
-	prom    promSink
-	otlp    otlpSink
-	status  statusFile
+	core     *core
+	d        *decision
+	encoder  *otlpjson.Encoder
+	file     fileSink
+	prom     promSink
+	otlp     otlpSink
+	status   statusFile
+	recorder recorder
 
 	buffers [2][]byte   // lines of traces and logs that are not written yet
 	watched []*openSpan // begun, and without a start record so far
@@ -122,6 +123,7 @@ func (j *journal) open() {
 	j.otlp.open(j.core, j.d, now)
 	j.countAt, j.promAt = now.Add(j.d.config.MetricsInterval), now
 	j.report()
+	j.arm()
 }
 
 // loadSalt reads the home's salt; without one, names are left out.
@@ -254,6 +256,7 @@ func (j *journal) beatInterval() time.Duration {
 
 // due does what its time has come for.
 func (j *journal) due(now time.Time) {
+	j.arm()
 	if !j.lookAt.IsZero() && (!now.Before(j.lookAt) || j.d.hurry.Load()) {
 		j.look()
 	}
@@ -326,6 +329,7 @@ func (j *journal) snap() {
 		j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordGoroutines, Body: goroutines()})
 	}
 	j.flush()
+	j.writeTrace()
 }
 
 // flush writes the lines that have come together.
@@ -380,4 +384,5 @@ func (j *journal) finish(b *barrier) {
 	j.status.exit(j, "closed", b.exit)
 	j.status.close()
 	close(b.done)
+	j.recorder.stop()
 }

@@ -61,7 +61,7 @@ func (f *fileSink) open(c *core, d *decision) {
 	}
 	stem := capture.Stem(c.began, os.Getpid(), strings.ReplaceAll(d.id.InstanceID, "-", ""))
 	file, err := capture.Open(capture.Options{Dir: dir, Make: o.Dir == "", Stem: stem,
-		MaxBytes: int64(o.MaxMB) << 20, Keep: o.Keep, TotalBytes: int64(o.TotalMB) << 20})
+		MaxBytes: int64(o.MaxMB) << 20, Keep: o.Keep, TotalBytes: int64(o.TotalMB) << 20, Trace: o.RuntimeTrace != traceOff})
 	if err != nil {
 		f.trouble(err)
 		return

@@ -33,6 +33,7 @@ func TestInitialisation(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
+	holdsNoFolder(t, bin)
 	least := map[string]float64{}
 	sum := 0.0
 	for round := 1; ; round++ {
@@ -59,6 +60,26 @@ func TestInitialisation(t *testing.T) {
 	}
 	for _, name := range slow(least) {
 		t.Errorf("initialising %s takes %.2f ms", name, least[name])
+	}
+}
+
+// holdsNoFolder: a runtime trace and a panic name the files of this program, which
+// -trimpath makes those of its packages: not where they lay on some machine.
+func holdsNoFolder(t *testing.T, bin string) {
+	t.Helper()
+	program, err := os.ReadFile(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir := filepath.Dir(filepath.Dir(here)); bytes.Contains(program, []byte(dir+"/")) {
+		t.Errorf("the program holds the folder %s", dir)
+	}
+	if !bytes.Contains(program, []byte("magicode/internal/app/serve.go")) {
+		t.Error("the program does not name its files")
 	}
 }
 

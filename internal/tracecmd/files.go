@@ -20,7 +20,10 @@ var errNone = errors.New("no capture")
 type found struct {
 	stem  string
 	files []string
+	trace string // the runtime trace beside them; "" for none
 }
+
+const traceEnd = ".runtime.trace"
 
 // find looks for a capture: name is a stem, a file of one, or a folder whose
 // newest is meant; "" is dir.
@@ -56,8 +59,12 @@ func filesOf(path string) (found, error) {
 	}
 	f := found{stem: stem}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), stem+".") && strings.HasSuffix(e.Name(), ".jsonl") && e.Type().IsRegular() {
-			f.files = append(f.files, filepath.Join(dir, e.Name()))
+		switch name := e.Name(); {
+		case !e.Type().IsRegular():
+		case name == stem+traceEnd:
+			f.trace = filepath.Join(dir, name)
+		case strings.HasPrefix(name, stem+".") && strings.HasSuffix(name, ".jsonl"):
+			f.files = append(f.files, filepath.Join(dir, name))
 		}
 	}
 	if len(f.files) == 0 {
@@ -91,6 +98,9 @@ func segment(path string) (signal string, n int) {
 // read reads all files of a capture.
 func (f found) read() (*reader.Capture, error) {
 	c := new(reader.Capture)
+	if info, err := os.Lstat(f.trace); err == nil {
+		c.RuntimeTrace = info.Size()
+	}
 	last := map[string]int{}
 	for _, path := range f.files {
 		signal, n := segment(path)

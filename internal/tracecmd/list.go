@@ -11,7 +11,8 @@ import (
 )
 
 // List prints one line for each capture of a folder, the newest last: how large
-// it is, how long the child lived, how it ended, and the first verdict.
+// it is, how long the child lived, how it ended, the first verdict, and the
+// runtime trace, if there is one.
 func List(dir string, stdout, stderr io.Writer) int {
 	c := newCommand(stdout, stderr)
 	stems, err := stemsOf(dir)
@@ -36,7 +37,11 @@ func List(dir string, stdout, stderr io.Writer) int {
 		if a.Exit != nil {
 			how = fmt.Sprintf("exit %d (%s)", a.Exit.Code, a.Exit.Reason)
 		}
-		fmt.Fprintf(stdout, "%s  %8.1f KB  %9.2f s  %-28s  %s\n", reader.Escape(stem), float64(size)/1024, a.Duration/1000, reader.Escape(how), a.Verdicts[0].Code)
+		fmt.Fprintf(stdout, "%s  %8.1f KB  %9.2f s  %-28s  %s", reader.Escape(stem), float64(size)/1024, a.Duration/1000, reader.Escape(how), a.Verdicts[0].Code)
+		if n := a.Capture.Trace; n > 0 {
+			fmt.Fprintf(stdout, "  runtime trace %.1f KB", float64(n)/1024)
+		}
+		fmt.Fprintln(stdout)
 	}
 	return code
 }

@@ -64,7 +64,7 @@ type manifestFile struct {
 }
 
 // Pack checks a capture and puts its files, with a manifest, into a new archive.
-// A scheduler trace is binary and cannot be checked: it stays outside.
+// A runtime trace is binary and cannot be checked: it stays outside.
 func Pack(capture, dir, out string, stdout, stderr io.Writer) int {
 	c := newCommand(stdout, stderr)
 	f, err := find(capture, dir)
@@ -76,6 +76,9 @@ func Pack(capture, dir, out string, stdout, stderr io.Writer) int {
 		return c.fail(err)
 	}
 	fmt.Fprintf(stdout, "%s holds %d files of %s\n", reader.Escape(out), len(f.files), reader.Escape(f.stem))
+	if f.trace != "" {
+		fmt.Fprintf(stdout, "%s is binary and cannot be checked: it is not in the archive\n", reader.Escape(filepath.Base(f.trace)))
+	}
 	return exitOK
 }
 

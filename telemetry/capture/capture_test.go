@@ -251,6 +251,67 @@ func TestSegments(t *testing.T) {
 	}
 }
 
+// TestRuntimeTrace: it is a file of its own, whole or not there, opened like all
+// others, within the bound of the capture, and swept with it.
+func TestRuntimeTrace(t *testing.T) {
+	dir := private(t)
+	name := filepath.Join(dir, stem+".runtime.trace")
+	o := options(dir)
+	o.Trace = true
+	sys := &faulty{room: -1}
+	c, err := open(o, sys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.RuntimeTrace(make([]byte, traceBytes+1)); err != ErrTraceTooLarge {
+		t.Errorf("too large: %v", err)
+	}
+	sys.room = 100
+	if err := c.RuntimeTrace(make([]byte, 1000)); err != rawfile.DiskFull {
+		t.Errorf("full disk: %v", err)
+	}
+	if _, err := os.Lstat(name); err == nil {
+		t.Error("a part of it is left")
+	}
+	sys.room = -1
+	if err := os.Symlink("/dev/full", name); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.RuntimeTrace([]byte("x")); err != rawfile.FileOpen {
+		t.Errorf("a link: %v", err)
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.RuntimeTrace(make([]byte, traceBytes)); err != nil || c.Size() != traceBytes {
+		t.Errorf("%v, size %d", err, c.Size())
+	}
+	if info, err := os.Stat(name); err != nil || info.Mode() != 0o600 || info.Size() != traceBytes {
+		t.Errorf("%v, %v", info, err)
+	}
+	line := []byte(strings.Repeat("x", 999) + "\n")
+	for range 4000 {
+		for _, s := range []Signal{Traces, Logs, Metrics} {
+			if err := c.Write(s, line, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	total := int64(0)
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		info, _ := e.Info()
+		total += info.Size()
+	}
+	if total > o.MaxBytes || total < o.MaxBytes*3/4 {
+		t.Errorf("%d bytes of %d", total, o.MaxBytes)
+	}
+	if s, ok := stemOf(filepath.Base(name)); !ok || s != stem {
+		t.Error("it would never be swept")
+	}
+}
+
 func TestSweep(t *testing.T) {
 	dir := private(t)
 	old := func(day int) string { return fmt.Sprintf("mc-202601%02dT000000Z-1-00000000", day) }
@@ -262,6 +323,7 @@ func TestSweep(t *testing.T) {
 	for day := 1; day <= 6; day++ {
 		touch(old(day) + ".logs.jsonl")
 		touch(old(day) + ".traces.3.jsonl")
+		touch(old(day) + ".runtime.trace")
 	}
 	foreign := []string{"notes.txt", "mc-x.logs.jsonl", old(1) + ".traces.jsonl.bak", old(1) + ".other.jsonl", old(1) + ".logs.12345.jsonl"}
 	for _, name := range foreign {
@@ -288,7 +350,8 @@ func TestSweep(t *testing.T) {
 	for _, e := range entries {
 		left = append(left, e.Name())
 	}
-	want := append([]string{old(1) + ".metrics.jsonl", live + ".logs.jsonl", live + ".traces.3.jsonl", old(6) + ".logs.jsonl", old(6) + ".traces.3.jsonl",
+	want := append([]string{old(1) + ".metrics.jsonl", live + ".logs.jsonl", live + ".runtime.trace", live + ".traces.3.jsonl",
+		old(6) + ".logs.jsonl", old(6) + ".runtime.trace", old(6) + ".traces.3.jsonl",
 		stem + ".traces.jsonl", stem + ".logs.jsonl", stem + ".metrics.jsonl"}, foreign...)
 	slices.Sort(want)
 	if !slices.Equal(left, want) {

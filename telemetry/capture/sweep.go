@@ -59,7 +59,7 @@ func stemOf(name string) (string, bool) {
 	if !ok || !validStem(stem) {
 		return "", false
 	}
-	if rest == "runtime.trace" {
+	if "."+rest == traceEnd {
 		return stem, true
 	}
 	rest, ok = strings.CutSuffix(rest, ".jsonl")

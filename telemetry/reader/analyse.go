@@ -35,7 +35,8 @@ type Source struct {
 	Bytes    map[string]int64 `json:"bytes"` // by signal
 	Torn     int              `json:"torn_lines"`
 	Dropped  int64            `json:"dropped"`
-	Rotated  bool             `json:"rotated"` // segments between the first and the newest are gone
+	Rotated  bool             `json:"rotated"`                       // segments between the first and the newest are gone
+	Trace    int64            `json:"runtime_trace_bytes,omitempty"` // of the scheduler trace beside the files; it is not read
 }
 
 // Exit is how the child ended; nil when the capture does not say.
@@ -115,7 +116,7 @@ func earlier(a, b time.Time) time.Time {
 func (a *Analysis) source(name string, c *Capture) {
 	r := c.Resource
 	a.Capture = Source{Name: name, Program: strings.TrimSpace(r["service.name"] + " " + r["service.version"]), Runtime: r["process.runtime.version"],
-		Platform: strings.Trim(r["os.type"]+"/"+r["host.arch"], "/"), Bytes: c.Signals, Torn: c.Torn, Rotated: c.Rotated}
+		Platform: strings.Trim(r["os.type"]+"/"+r["host.arch"], "/"), Bytes: c.Signals, Torn: c.Torn, Rotated: c.Rotated, Trace: c.RuntimeTrace}
 	for i := range c.Records {
 		if n, ok := c.Records[i].Attributes["magi.telemetry.dropped"].(int64); ok {
 			a.Capture.Dropped = max(a.Capture.Dropped, n)

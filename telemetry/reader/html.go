@@ -73,7 +73,11 @@ func (p page) head(a *Analysis) {
 			p.f(", <strong>detached</strong>")
 		}
 	}
-	p.f(" · torn lines %d · dropped %d</p>\n", a.Capture.Torn, a.Capture.Dropped)
+	p.f(" · torn lines %d · dropped %d", a.Capture.Torn, a.Capture.Dropped)
+	if n := a.Capture.Trace; n > 0 {
+		p.f(" · runtime trace %s", size(n))
+	}
+	p.f("</p>\n")
 }
 
 func (p page) verdicts(a *Analysis) {

@@ -28,8 +28,10 @@ type Capture struct {
 	Signals  map[string]int64 // bytes of the files, by what they hold: traces, logs, metrics
 	Rotated  bool             // there are segments missing between the first and the others
 	Torn     int              // lines that are no JSON object
-	Bytes    int64
-	Last     time.Time // the last time that anything tells
+	// RuntimeTrace is how many bytes the runtime trace beside the files has.
+	RuntimeTrace int64
+	Bytes        int64
+	Last         time.Time // the last time that anything tells
 }
 
 // Span is one ended span.

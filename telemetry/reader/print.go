@@ -96,6 +96,9 @@ func (p *printer) head(a *Analysis) {
 		p.f("%s %s   ", signal, size(s.Bytes[signal]))
 	}
 	p.f("torn lines %d   dropped %d\n", s.Torn, s.Dropped)
+	if s.Trace > 0 {
+		p.f("runtime trace %s   go tool trace %s.runtime.trace\n", size(s.Trace), s.Name)
+	}
 	if a.Exit == nil {
 		p.f("child ≥ %.2f s   no exit\n", a.Duration/1000)
 	} else {

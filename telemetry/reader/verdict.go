@@ -85,6 +85,9 @@ func (a *Analysis) stuck(c *Capture) {
 	if u.Server != "" {
 		v.Try = "start the command of " + u.Server + " by hand, close its input, and see why it stays"
 	}
+	if a.Capture.Trace == 0 {
+		v.Try = strings.TrimPrefix(v.Try+"; MC_TELEMETRY_RUNTIME_TRACE=cleanup records what the scheduler does meanwhile", "; ")
+	}
 }
 
 // held names the leases that nobody released: the session's, where one was

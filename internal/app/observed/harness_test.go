@@ -82,6 +82,8 @@ type world struct {
 	gate       chan struct{} // not nil: lets one more piece of text through
 	// during is called while a conversation is under way, after the session was made.
 	during func(c *child)
+	// ending is called once the child was asked to shut down.
+	ending func(c *child)
 }
 
 func newWorld(t *testing.T) *world {
@@ -284,6 +286,9 @@ func (w *world) converse(t *testing.T, env ...string) talk {
 	}
 	if err := c.Shutdown(ctx); err != nil {
 		t.Fatal(err)
+	}
+	if w.ending != nil {
+		w.ending(c)
 	}
 	return c.end(t)
 }

@@ -1,0 +1,77 @@
+//go:build unix
+
+package observed
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"magicode/pkg/localagent"
+)
+
+// TestRuntimeTrace: a child whose cleanup comes near its bound leaves a runtime
+// trace beside its capture, which holds functions and nothing of what was said.
+// The child is stopped for as long: a cleanup of ours takes that time otherwise
+// only when something is broken.
+func TestRuntimeTrace(t *testing.T) {
+	t.Parallel()
+	for _, when := range []string{"cleanup", "always"} {
+		t.Run(when, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			text, err := json.Marshal(w.settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(w.home, "settings.json"), string(text))
+			w.serve(t, map[string]any{"notes": map[string]any{"command": os.Args[0], "env": map[string]string{asServer: "1"}}})
+			w.ending = func(c *child) {
+				time.Sleep(100 * time.Millisecond)
+				_ = c.cmd.Process.Signal(syscall.SIGSTOP)
+				time.Sleep(localagent.CleanupWait - 225*time.Millisecond)
+				_ = c.cmd.Process.Signal(syscall.SIGCONT)
+			}
+			w.converse(t, "MC_TELEMETRY=file", "MC_TELEMETRY_RUNTIME_TRACE="+when)
+			name, trace := "", ""
+			for n, text := range files(t, w.home) {
+				if strings.HasSuffix(n, ".runtime.trace") {
+					name, trace = n, text
+				}
+			}
+			if !strings.HasPrefix(trace, "go 1.") || !strings.Contains(trace, "magicode/internal/mcp.") {
+				t.Fatalf("%q has %d bytes that are no runtime trace of ours", name, len(trace))
+			}
+			holdsNone(t, w, name, trace)
+			dir := filepath.Join(w.home, "state", "telemetry")
+			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode() != 0o600 {
+				t.Errorf("%v, %v", info.Mode(), err)
+			}
+			if out, _, _ := w.trace(t, w.home, "list"); !strings.Contains(out, "runtime trace ") {
+				t.Errorf("list: %s", out)
+			}
+			if out, _, _ := w.trace(t, w.home); !strings.Contains(out, "go tool trace "+name) {
+				t.Errorf("explain: %s", out)
+			}
+			archive := filepath.Join(t.TempDir(), "c.zip")
+			if out, notes, status := w.trace(t, w.home, "pack", "-o", archive, dir); status != 0 || !strings.Contains(out, name+" is binary and cannot be checked") {
+				t.Fatalf("pack: %s%s", out, notes)
+			}
+			z, err := zip.OpenReader(archive)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer z.Close()
+			for _, f := range z.File {
+				if strings.HasSuffix(f.Name, ".trace") {
+					t.Errorf("%s is in the archive", f.Name)
+				}
+			}
+		})
+	}
+}
