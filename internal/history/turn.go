@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"magicode/internal/redact"
+	"magicode/internal/textbuf"
 )
 
 // message is one message of the open turn. Its text is control-stripped, not
@@ -14,7 +15,7 @@ type message struct {
 	partial bool
 	id      string
 	text    string
-	grown   []byte // takes the place of text once chunks were added to it
+	grown   *textbuf.Builder // takes the place of text once chunks were added to it
 }
 
 // set gives the message a new text.
@@ -23,11 +24,11 @@ func (m *message) set(text string) { m.text, m.grown = text, nil }
 // extend adds to its text.
 func (m *message) extend(text string) {
 	if m.grown == nil {
-		m.grown = make([]byte, 0, 2*(len(m.text)+len(text)))
-		m.grown = append(m.grown, m.text...)
+		m.grown = new(textbuf.Builder)
+		m.grown.WriteString(m.text)
 		m.text = ""
 	}
-	m.grown = append(m.grown, text...)
+	m.grown.WriteString(text)
 }
 
 // after returns what follows the message's text in s.
@@ -35,10 +36,7 @@ func (m *message) after(s string) (rest string, ok bool) {
 	if m.grown == nil {
 		return strings.CutPrefix(s, m.text)
 	}
-	if n := len(m.grown); len(s) >= n && s[:n] == string(m.grown) {
-		return s[n:], true
-	}
-	return s, false
+	return m.grown.CutPrefixOf(s)
 }
 
 // state is what an activity's text ends in.
@@ -61,13 +59,19 @@ func (m *message) display() string {
 		return m.text + stateTexts[m.state]
 	}
 	if m.grown != nil {
-		return redact.Display(string(m.grown))
+		return redact.Display(m.grown.String())
 	}
 	return redact.Display(m.text)
 }
 
 // size is the length of its text.
-func (m *message) size() int { return len(m.text) + len(m.grown) + len(stateTexts[m.state]) }
+func (m *message) size() int {
+	n := len(m.text) + len(stateTexts[m.state])
+	if m.grown != nil {
+		n += m.grown.Len()
+	}
+	return n
+}
 
 // identity names a reasoning summary within a turn.
 type identity struct{ turn, item string }

@@ -1,9 +1,10 @@
 package redact
 
 import (
-	"strings"
 	"unicode/utf8"
 	"unsafe"
+
+	"magicode/internal/textbuf"
 )
 
 const (
@@ -26,7 +27,7 @@ type Stream struct {
 	inside state           // as in scan
 	next   int             // scan again when win is this long
 	n      int             // bytes written
-	out    strings.Builder // all that was released
+	out    textbuf.Builder // all that was released
 	joined []byte          // scratch
 }
 
@@ -50,12 +51,7 @@ func (t *Stream) Write(sanitised string) (released string) {
 		t.next = len(t.win) + held/holdShare
 	}
 	t.trim()
-	if len(t.joined) == 0 {
-		return ""
-	}
-	released = string(t.joined)
-	t.out.WriteString(released)
-	return released
+	return t.out.Append(t.joined)
 }
 
 // scanner makes a scan of the window that goes on where the last one stopped.
@@ -85,7 +81,7 @@ func (t *Stream) trim() {
 }
 
 // Text returns Text of all that was written: the segment as it is stored.
-func (t *Stream) Text() string { return t.out.String() + t.Rest() }
+func (t *Stream) Text() string { return t.out.With(t.Rest()) }
 
 // Rest returns what Text has beyond the released part.
 func (t *Stream) Rest() string {

@@ -7,12 +7,13 @@ import (
 
 	"magicode/internal/jsonscan"
 	"magicode/internal/provider"
+	"magicode/internal/textbuf"
 )
 
 // turn is the turn that the file has not ended yet.
 type turn struct {
 	items []entry
-	text  strings.Builder // chunks since the last boundary
+	text  textbuf.Builder // chunks since the last boundary
 	since int             // items from here on follow the last user message or tool record
 	chars int
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"magicode/internal/provider"
 	"magicode/internal/session"
@@ -22,7 +23,7 @@ func (r *run) dangles() bool {
 	if r.dangled || len(r.ids) > 0 || len(r.Request.Tools) == 0 {
 		return false
 	}
-	text := strings.TrimSpace(r.text.current())
+	text := strings.TrimSpace(r.text.short(maxPromiseChars * utf8.UTFMax))
 	p := promises{names: toolNames(r.Request.Tools)}
 	return p.strict(text) || p.plain(r.input) && p.loose(text)
 }

@@ -9,6 +9,7 @@ import (
 
 	"magicode/internal/redact"
 	"magicode/internal/session"
+	"magicode/internal/textbuf"
 	"magicode/telemetry"
 )
 
@@ -24,7 +25,7 @@ type textOut struct {
 	open     *segment
 	segments int
 	bytes    int
-	earlier  strings.Builder // redacted text of closed segments, for the terminal status
+	earlier  textbuf.Builder // redacted text of closed segments, for the terminal status
 	save     *time.Timer     // armed while released text is not in the file
 	retry    *time.Timer     // armed while the sink refused text
 	stopped  bool
@@ -35,9 +36,9 @@ type segment struct {
 	index   int
 	strip   redact.Stripper
 	stream  redact.Stream
-	raw     strings.Builder // as the model sent it, for the next request
+	raw     textbuf.Builder // as the model sent it, for the next request
 	waiting string          // released and not taken by the sink yet
-	unsaved strings.Builder // released and not in the file yet
+	unsaved textbuf.Builder // released and not in the file yet
 	saved   bool
 }
 
@@ -200,11 +201,12 @@ func (t *textOut) totals() (segments, bytes int) {
 	return t.segments, t.bytes
 }
 
-// current is the text of the open segment.
-func (t *textOut) current() string {
+// short is the text of the open segment; nothing when more than limit bytes were
+// written, because a long text is not joined for a question about a short one.
+func (t *textOut) short(limit int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.open == nil {
+	if t.open == nil || t.open.stream.Len() > limit {
 		return ""
 	}
 	return t.open.stream.Text()

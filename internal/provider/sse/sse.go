@@ -3,6 +3,7 @@ package sse
 import (
 	"bytes"
 	"errors"
+	"slices"
 )
 
 // MaxEventBytes bounds what is held of one unfinished event: 1,048,576 bytes,
@@ -41,7 +42,7 @@ func (d *Decoder) Feed(chunk []byte, event func(data []byte) error) error {
 			if d.held()+len(d.line)+len(chunk) > MaxEventBytes {
 				return ErrTooLarge
 			}
-			d.line = append(d.line, chunk...)
+			d.line = append(roomFor(d.line, len(chunk)), chunk...)
 			break
 		}
 		if d.held()+len(d.line)+i > MaxEventBytes {
@@ -55,6 +56,15 @@ func (d *Decoder) Feed(chunk []byte, event func(data []byte) error) error {
 	}
 	d.keep()
 	return nil
+}
+
+// roomFor returns b with room for n more bytes. It doubles: an event with all of
+// a reply comes in many reads, and append alone would move it at every fourth.
+func roomFor(b []byte, n int) []byte {
+	if cap(b)-len(b) < n {
+		b = slices.Grow(b, max(n, cap(b)))
+	}
+	return b
 }
 
 // End tells that the stream is over. An event that lacks only its final blank
