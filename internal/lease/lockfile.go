@@ -39,6 +39,9 @@ type image struct {
 // same ignores the time, which its owner changes every second.
 func (i image) same(o image) bool { return i.dev == o.dev && i.ino == o.ino && i.content == o.content }
 
+// is reports whether info tells of the same file.
+func (i image) is(info vfs.Info) bool { return i.dev == info.Dev && i.ino == info.Ino }
+
 func readImage(fsys vfs.FS, path string) (image, error) {
 	data, info, err := vfs.ReadFileInfo(fsys, path, maxLockBytes)
 	if err != nil {
@@ -60,6 +63,36 @@ func createImage(fsys vfs.FS, path, content string) (image, error) {
 		return image{}, errors.Join(err, fsys.Remove(path))
 	}
 	return image{dev: info.Dev, ino: info.Ino, content: content}, nil
+}
+
+// errNotLinked: nothing was made, and a file of its own is to be tried.
+var errNotLinked = errors.New("no second name")
+
+// linkImage makes path a second name of the lock file at old, which img is an
+// image of. fs.ErrExist means that path is taken. A name of this file is ours
+// whatever Link said: nobody else makes one, so it is one that could not be
+// removed, or that was made although an error was reported.
+func linkImage(fsys vfs.FS, old, path string, img image) (image, error) {
+	err := fsys.Link(old, path)
+	info, serr := fsys.Lstat(path)
+	switch {
+	case serr == nil && img.is(info):
+		return img, nil
+	case errors.Is(err, fs.ErrExist):
+		return image{}, err
+	case err != nil:
+		return image{}, errNotLinked
+	case serr != nil:
+		return image{}, errors.Join(serr, removeImage(fsys, path, img))
+	}
+	// Another owner's file is at old: it took ours for stale. The name that it got
+	// goes; a lock that has come to path since then stays.
+	if now, err := fsys.Lstat(old); err == nil && now.Dev == info.Dev && now.Ino == info.Ino {
+		if err := fsys.Remove(path); err != nil {
+			return image{}, err
+		}
+	}
+	return image{}, errNotLinked
 }
 
 // removeImage unlinks the file if it is still the given one. A missing or

@@ -11,9 +11,9 @@ import (
 const attempts = 8
 
 // take creates the lock file, after removing a stale one where it must.
-func (m *Manager) take(path string) (image, error) {
+func (m *Manager) take(path string, beside *lock) (image, error) {
 	for range attempts {
-		img, err := createImage(m.fs, path, formatOwner(m.pid, time.Now(), m.start()))
+		img, err := m.create(path, beside)
 		if err == nil || !errors.Is(err, fs.ErrExist) {
 			return img, err
 		}
@@ -31,6 +31,17 @@ func (m *Manager) take(path string) (image, error) {
 		}
 	}
 	return image{}, ErrBusy
+}
+
+// create makes the lock file as a second name of the other's, or else anew.
+func (m *Manager) create(path string, beside *lock) (image, error) {
+	if beside != nil {
+		img, err := linkImage(m.fs, beside.path, path, beside.img)
+		if !errors.Is(err, errNotLinked) {
+			return img, err
+		}
+	}
+	return createImage(m.fs, path, formatOwner(m.pid, time.Now(), m.start()))
 }
 
 // stale also knows the files that this process could not remove itself.

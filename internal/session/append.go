@@ -67,7 +67,7 @@ func (h *Handle) append(ctx context.Context, d Durability, events []Event) (Outc
 
 func (h *Handle) appendLock(ctx context.Context) (*lease.Lease, error) {
 	defer timed(h.span, telemetry.KeyLockWaitMS, h.store.o.Tel.LockWaited)()
-	lock, err := h.store.o.Leases.Acquire(ctx, h.path, lease.MaxWait)
+	lock, err := h.store.o.Leases.AcquireBeside(ctx, h.path, h.active, lease.MaxWait)
 	switch {
 	case err == nil:
 		return lock, nil

@@ -22,6 +22,7 @@ func refuse(op, name string) error { return &fs.PathError{Op: op, Path: name, Er
 func (noFS) Open(name string, _ Flag, _ fs.FileMode) (File, error) { return nil, refuse("open", name) }
 func (noFS) Mkdir(name string, _ fs.FileMode) error                { return refuse("mkdir", name) }
 func (noFS) MkdirAll(name string, _ fs.FileMode) error             { return refuse("mkdir", name) }
+func (noFS) Link(_, newName string) error                          { return refuse("link", newName) }
 func (noFS) Rename(_, newName string) error                        { return refuse("rename", newName) }
 func (noFS) Remove(name string) error                              { return refuse("remove", name) }
 func (noFS) Chmod(name string, _ fs.FileMode) error                { return refuse("chmod", name) }

@@ -51,6 +51,7 @@ func openFlags(f Flag) int {
 
 func (osFS) Mkdir(name string, perm fs.FileMode) error    { return os.Mkdir(name, perm) }
 func (osFS) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
+func (osFS) Link(oldName, newName string) error           { return os.Link(oldName, newName) }
 func (osFS) Remove(name string) error                     { return os.Remove(name) }
 func (osFS) Chmod(name string, perm fs.FileMode) error    { return os.Chmod(name, perm) }
 

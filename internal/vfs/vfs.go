@@ -58,7 +58,8 @@ type FS interface {
 	Mkdir(name string, perm fs.FileMode) error
 	MkdirAll(name string, perm fs.FileMode) error
 	Rename(oldName, newName string) error
-	Remove(name string) error // a file or an empty directory
+	Link(oldName, newName string) error // a second name of a file; fs.ErrExist when newName is taken
+	Remove(name string) error           // a file or an empty directory
 	Chmod(name string, perm fs.FileMode) error
 	Chtimes(name string, at time.Time) error // both times; does not follow a final link
 	Stat(name string) (Info, error)

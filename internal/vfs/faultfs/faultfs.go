@@ -24,6 +24,7 @@ const (
 	Mkdir
 	MkdirAll
 	Rename
+	Link
 	Remove
 	Chmod
 	Chtimes
@@ -44,7 +45,7 @@ const (
 )
 
 func (o Op) String() string {
-	names := [ops]string{"any", "open", "mkdir", "mkdirall", "rename", "remove", "chmod", "chtimes", "stat", "lstat", "readdir",
+	names := [ops]string{"any", "open", "mkdir", "mkdirall", "rename", "link", "remove", "chmod", "chtimes", "stat", "lstat", "readdir",
 		"evalsymlinks", "syncdir", "read", "readat", "write", "fstat", "fchmod", "sync", "truncate", "close"}
 	if o < ops {
 		return names[o]

@@ -36,6 +36,10 @@ func (f *FS) Rename(oldName, newName string) error {
 	return f.run(Rename, newName, func() error { return f.inner.Rename(oldName, newName) })
 }
 
+func (f *FS) Link(oldName, newName string) error {
+	return f.run(Link, newName, func() error { return f.inner.Link(oldName, newName) })
+}
+
 func (f *FS) Remove(name string) error {
 	return f.run(Remove, name, func() error { return f.inner.Remove(name) })
 }

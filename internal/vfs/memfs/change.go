@@ -157,7 +157,7 @@ func (m *FS) Chtimes(name string, at time.Time) error {
 	return wrap("chtimes", name, err)
 }
 
-// Symlink, Link, Mkfifo and Chown set up what the program must refuse.
+// Symlink, Mkfifo and Chown set up what the program must refuse.
 func (m *FS) Symlink(target, name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
