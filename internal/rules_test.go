@@ -45,7 +45,7 @@ var rows = map[string]float64{
 	"internal/session": 9, "internal/config": 9, "internal/auth": 9, "internal/profile": 9,
 	"internal/provider/body": 9, "internal/provider/sse": 9,
 	"internal/lease": 10, "internal/proc": 10, "internal/httpx": 10, "internal/loopback": 10, "internal/redact": 10, "internal/ignore": 10, "internal/worktree": 10, "internal/syntax": 10,
-	"internal/vfs": 11, "internal/jsonscan": 11, "internal/fdio": 11,
+	"internal/vfs": 11, "internal/jsonscan": 11, "internal/fdio": 11, "internal/textbuf": 11,
 	"pkg/client": 4, "pkg/localagent": 12, "telemetry": 12, "telemetry/otlp": 12.1, "telemetry/config": 12.2, "telemetry/otlpjson": 12.2, "telemetry/point": 13, "telemetry/rawfile": 13,
 }
 
