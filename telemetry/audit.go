@@ -62,6 +62,9 @@ var metricUnits = sync.OnceValue(func() map[string]string {
 	for _, m := range slowInfos {
 		units[m.name] = m.unit
 	}
+	for _, m := range runtimeInfos { // those of other systems too
+		units[m.Name] = m.Unit
+	}
 	j := &journal{core: newCore(nil, time.Now()), d: new(decision)}
 	for _, m := range j.metrics(new(peaks)) {
 		units[m.Name] = m.Unit

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"slices"
 	"time"
 
 	"magicode/telemetry/point"
@@ -10,10 +11,11 @@ import (
 // without points. It is for tools: nothing on a child's way calls it.
 func Catalogue() []point.Metric {
 	idle := &journal{core: newCore(nil, time.Now()), d: new(decision)}
-	out := idle.metrics(new(peaks))
+	out := slices.DeleteFunc(idle.metrics(new(peaks)), func(m point.Metric) bool { return !ofTheChild(m) })
 	for i := range out {
 		out[i].Points = nil
 	}
+	out = append(out, runtimeInfos[:]...) // whatever this system has of them
 	for i := range slowInfos {
 		info := &slowInfos[i]
 		m := point.Metric{Name: info.name, Unit: info.unit, Type: point.Histogram, Bounds: info.bounds}

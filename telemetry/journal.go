@@ -32,6 +32,7 @@ type journal struct {
 	countedAt time.Time
 	written   int64 // bytes of the capture
 	scratch   []attribute.KeyValue
+	runtime   runtimeReader
 }
 
 // Intervals (telemetry.md 5.2, 8.4).

@@ -50,6 +50,16 @@ const (
 	keyToolType      = "gen_ai.tool.type"
 	keyStream        = "gen_ai.request.stream"
 	keyTokenModality = "gen_ai.token.modality"
+	keyMemoryType    = "go.memory.type"
+	keyCPUMode       = "cpu.mode"
+)
+
+// Words of the runtime's metrics.
+const (
+	memoryStack = "stack"
+	memoryOther = "other"
+	cpuUser     = "user"
+	cpuSystem   = "system"
 )
 
 // Kind names a span of the catalogue (telemetry.md 4.3).

@@ -161,11 +161,8 @@ func tables() map[string][]string {
 		}
 	}
 	slices.Sort(attributes)
-	for _, m := range newHotInstruments().metrics(&peaks{}) {
+	for _, m := range Catalogue() {
 		metrics = append(metrics, "| `"+m.Name+"` | "+m.Unit+" |")
-	}
-	for _, m := range slowInfos {
-		metrics = append(metrics, "| `"+m.name+"` | "+m.unit+" |")
 	}
 	return map[string][]string{"| Span | Start record |": spans, "| Attribute | Value |": attributes, "| Metric | Unit |": metrics}
 }

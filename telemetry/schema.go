@@ -97,6 +97,10 @@ func allowedText(r otlpjson.Record, key, s string) bool {
 		return contains(dropTexts[:], s)
 	case keyProblem:
 		return config.KnownCode(s)
+	case keyMemoryType:
+		return oneOf(s, memoryStack, memoryOther)
+	case keyCPUMode:
+		return oneOf(s, cpuUser, cpuSystem)
 	}
 	return false
 }

@@ -51,6 +51,8 @@ var splits = map[string]string{
 	"magi_session_append_duration_seconds":     "magi_session_class",
 	"magi_history_project_duration_seconds":    "magi_history_trigger",
 	"magi_telemetry_dropped_total":             "magi_drop",
+	"go_memory_used_bytes":                     "go_memory_type",
+	"process_cpu_time_seconds_total":           "cpu_mode",
 	"rpc_server_call_duration_seconds":         "rpc_method",
 	"mcp_client_operation_duration_seconds":    "mcp_method_name",
 	"gen_ai_invoke_agent_duration_seconds":     "magi_run_outcome",
