@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"magicode/telemetry/capture"
+	"magicode/telemetry/dump"
 	"magicode/telemetry/otlpjson"
 	"magicode/telemetry/point"
 )
@@ -327,7 +328,7 @@ func (j *journal) snap() {
 		j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordOpen, Span: sc, Attributes: j.scratch})
 	}
 	if j.d.config.File.Goroutines && j.file.on() {
-		j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordGoroutines, Body: goroutines()})
+		j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordGoroutines, Body: dump.Goroutines()})
 	}
 	j.flush()
 	j.writeTrace()

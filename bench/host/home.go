@@ -29,6 +29,27 @@ func NewHome(root, baseURL string) (Home, error) {
 		os.WriteFile(filepath.Join(h.MC, "settings.json"), settings, 0o600))
 }
 
+// AddServers gives the home MCP servers, in the form of .mcp.json, and approves them.
+func (h Home) AddServers(servers map[string]any) error {
+	approved := map[string]bool{}
+	for name := range servers {
+		approved[name] = true
+	}
+	file, settings := filepath.Join(h.MC, "settings.json"), map[string]any{}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &settings); err != nil {
+		return err
+	}
+	definitions := filepath.Join(h.MC, ".mcp.json")
+	settings["capabilities"] = map[string]any{"mcp_approvals": map[string]any{definitions: approved}}
+	text, err = json.Marshal(settings)
+	defined, derr := json.Marshal(map[string]any{"mcpServers": servers})
+	return errors.Join(err, derr, os.WriteFile(file, text, 0o600), os.WriteFile(definitions, defined, 0o600))
+}
+
 // profileDir is handed on to children: see bench/cmd/profiled.
 const profileDir = "MAGI_CODE_PROFILE_DIR"
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 
 	"magicode/bench/host"
 	"magicode/telemetry"
+	"magicode/telemetry/dump"
 	"magicode/telemetry/otlpjson"
 	"magicode/telemetry/point"
 	"magicode/telemetry/reader"
@@ -134,6 +137,27 @@ func BenchmarkCut(b *testing.B) {
 					}
 				})
 			})
+		})
+	}
+}
+
+// BenchmarkDump takes a dump while so many goroutines wait.
+func BenchmarkDump(b *testing.B) {
+	for _, n := range []int{50, 500} {
+		b.Run("goroutines="+strconv.Itoa(n), func(b *testing.B) {
+			stop := make(chan struct{})
+			var all sync.WaitGroup
+			for range n {
+				all.Go(func() { <-stop })
+			}
+			defer all.Wait()
+			defer close(stop)
+			b.ReportAllocs()
+			for b.Loop() {
+				if Goroutines() == "" {
+					b.Fatal("empty")
+				}
+			}
 		})
 	}
 }

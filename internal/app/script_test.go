@@ -13,16 +13,15 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"magicode/internal/mcp/mcptest"
 )
 
 // asProgram makes the test binary the program itself.
 const asProgram = "MAGI_CODE_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asStubborn) != "" {
-		beStubborn()
-		return
-	}
+	mcptest.Main(haveKin)
 	if os.Getenv(asProgram) != "" {
 		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}

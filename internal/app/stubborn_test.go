@@ -1,54 +1,30 @@
 package app
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"magicode/internal/mcp/mcptest"
 )
 
-// asStubborn makes the test binary an MCP server that ignores the end of its
-// input and every signal that can be ignored, or (value "kin") a child of one.
-// Its value is a folder, into which both put a file named by their process id.
-const asStubborn = "MAGI_CODE_TEST_AS_STUBBORN"
+// pidFolder names a folder into which a stubborn MCP server and the child that
+// it starts each put a file named by their process id.
+const pidFolder = "MAGI_CODE_TEST_PIDS"
 
-// stubbornLife bounds what a test that failed leaves behind.
-const stubbornLife = time.Minute
-
-func beStubborn() {
-	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
-	dir := os.Getenv(asStubborn)
-	_ = os.WriteFile(filepath.Join(dir, strconv.Itoa(os.Getpid())), nil, 0o600)
+// haveKin: the child of a server is as stubborn, and holds its pipes open.
+func haveKin() {
+	_ = os.WriteFile(filepath.Join(os.Getenv(pidFolder), strconv.Itoa(os.Getpid())), nil, 0o600)
 	if len(os.Args) < 2 {
 		kin := exec.Command(os.Args[0], "kin")
-		kin.Stdout, kin.Stderr = os.Stdout, os.Stderr // holds the pipes open
+		kin.Stdout, kin.Stderr = os.Stdout, os.Stderr
 		_ = kin.Start()
-		for in := bufio.NewScanner(os.Stdin); in.Scan(); {
-			answer(in.Bytes())
-		}
-	}
-	time.Sleep(stubbornLife)
-}
-
-func answer(line []byte) {
-	var m struct {
-		ID     json.RawMessage
-		Method string
-	}
-	_ = json.Unmarshal(line, &m)
-	switch m.Method {
-	case "initialize":
-		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}`+"\n", m.ID)
-	case "tools/list":
-		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[]}}`+"\n", m.ID)
 	}
 }
 
@@ -60,7 +36,7 @@ func stubbornServers(t *testing.T, home string, n int) (pids string) {
 	servers, approvals := map[string]any{}, map[string]bool{}
 	for i := range n {
 		name := fmt.Sprintf("s%d", i)
-		servers[name] = map[string]any{"command": os.Args[0], "env": map[string]string{asStubborn: pids}}
+		servers[name] = map[string]any{"command": os.Args[0], "env": map[string]string{mcptest.Mode: mcptest.Stubborn, pidFolder: pids}}
 		approvals[name] = true
 	}
 	source, err := filepath.EvalSymlinks(home)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"magicode/internal/app"
+	"magicode/internal/mcp/mcptest"
 	"magicode/pkg/client"
 	"magicode/pkg/localagent"
 )
@@ -30,9 +31,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		os.Exit(app.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	if os.Getenv(asServer) != "" {
-		beServer()
-	}
+	mcptest.Main(nil)
 	os.Exit(elsewhere(m.Run))
 }
 

@@ -1,43 +1,17 @@
 package observed
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"magicode/internal/mcp/mcptest"
 )
-
-// asServer makes the test binary an MCP server that starts well and does not
-// end: neither with its input nor when it is asked to.
-const asServer = "MAGI_CODE_TEST_AS_SERVER"
-
-func beServer() {
-	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	lines := bufio.NewScanner(os.Stdin)
-	for lines.Scan() {
-		var m struct {
-			ID     json.RawMessage
-			Method string
-		}
-		_ = json.Unmarshal(lines.Bytes(), &m)
-		switch m.Method {
-		case "initialize":
-			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}}`+"\n", m.ID)
-		case "tools/list":
-			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"look"}]}}`+"\n", m.ID)
-		}
-	}
-	time.Sleep(time.Minute)
-	os.Exit(0)
-}
 
 // serve gives the world MCP servers and approves them.
 func (w *world) serve(t *testing.T, servers map[string]any) {
@@ -76,7 +50,7 @@ func TestUsersReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(w.home, "settings.json"), string(text))
-	w.serve(t, map[string]any{"notes": map[string]any{"command": os.Args[0], "env": map[string]string{asServer: "1"}}})
+	w.serve(t, map[string]any{"notes": map[string]any{"command": os.Args[0], "env": map[string]string{mcptest.Mode: mcptest.Stubborn}}})
 	c := w.start(t, "MC_TELEMETRY=file")
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()

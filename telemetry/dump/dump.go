@@ -1,4 +1,6 @@
-package telemetry
+// Package dump says where every goroutine stands, without anything that a user
+// wrote (telemetry.md 5.5).
+package dump
 
 import (
 	"runtime"
@@ -6,23 +8,25 @@ import (
 	"strings"
 )
 
-// Bounds of a goroutine dump (telemetry.md 5.5).
+// Bounds of a dump (telemetry.md 5.5).
 const (
-	dumpRaw       = 1 << 20
-	dumpRoutines  = 256
-	dumpFrames    = 64
-	dumpMaxLength = 256 << 10
+	maxRaw      = 1 << 20
+	maxRoutines = 256
+	maxFrames   = 64
+	maxLength   = 256 << 10
 )
 
-// goroutines says where every goroutine stands.
-func goroutines() string {
-	buf := make([]byte, dumpRaw)
-	return cleanDump(string(buf[:runtime.Stack(buf, true)]))
+// Goroutines is the state, functions, file names and lines of at most 256
+// goroutines, 64 frames each, in at most 256 KiB. It stops the process for a
+// moment: milliseconds for hundreds of goroutines.
+func Goroutines() string {
+	buf := make([]byte, maxRaw)
+	return clean(string(buf[:runtime.Stack(buf, true)]))
 }
 
-// cleanDump keeps states, functions, file names and lines. Arguments, addresses
+// clean keeps states, functions, file names and lines. Arguments, addresses
 // and folders are dropped, and goroutines that stand alike become one.
-func cleanDump(raw string) string {
+func clean(raw string) string {
 	type stack struct {
 		header, frames string
 		count          int
@@ -30,7 +34,7 @@ func cleanDump(raw string) string {
 	var stacks []*stack
 	seen := make(map[string]*stack)
 	for n, block := range strings.Split(strings.TrimSpace(raw), "\n\n") {
-		if n >= dumpRoutines {
+		if n >= maxRoutines {
 			break
 		}
 		header, frames := cleanStack(block)
@@ -45,7 +49,7 @@ func cleanDump(raw string) string {
 	}
 	var b strings.Builder
 	for _, s := range stacks {
-		if b.Len()+len(s.header)+len(s.frames) > dumpMaxLength-16 {
+		if b.Len()+len(s.header)+len(s.frames) > maxLength-16 {
 			break
 		}
 		b.WriteString(s.header)
@@ -67,7 +71,7 @@ func cleanStack(block string) (header, frames string) {
 		header = header[:i+1]
 	}
 	var b strings.Builder
-	for i := 1; i+1 < len(lines) && i < 2*dumpFrames; i += 2 {
+	for i := 1; i+1 < len(lines) && i < 2*maxFrames; i += 2 {
 		b.WriteString("  " + cleanFunction(lines[i]) + " " + cleanPlace(lines[i+1]) + "\n")
 	}
 	return header, b.String()

@@ -1,9 +1,7 @@
-package telemetry
+package dump
 
 import (
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,40 +33,19 @@ goroutine 22 [select] ×2
   main.main.func1 main.go:5
 
 `
-	if diff := cmp.Diff(want, cleanDump(raw)); diff != "" {
+	if diff := cmp.Diff(want, clean(raw)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestOwnDumpIsClean(t *testing.T) {
-	dump := goroutines()
-	if !strings.Contains(dump, "telemetry.goroutines dump.go:") {
+	dump := Goroutines()
+	if !strings.Contains(dump, "dump.Goroutines dump.go:") {
 		t.Errorf("where is this test in %s", dump)
 	}
 	for line := range strings.Lines(dump) {
 		if strings.Contains(line, "0x") || strings.Contains(line, "/") {
 			t.Errorf("not clean: %s", line)
 		}
-	}
-}
-
-// BenchmarkDump takes a dump while so many goroutines wait.
-func BenchmarkDump(b *testing.B) {
-	for _, n := range []int{50, 500} {
-		b.Run("goroutines="+strconv.Itoa(n), func(b *testing.B) {
-			stop := make(chan struct{})
-			var all sync.WaitGroup
-			for range n {
-				all.Go(func() { <-stop })
-			}
-			defer all.Wait()
-			defer close(stop)
-			b.ReportAllocs()
-			for b.Loop() {
-				if goroutines() == "" {
-					b.Fatal("empty")
-				}
-			}
-		})
 	}
 }

@@ -1,0 +1,70 @@
+// Package mcptest makes a test binary an MCP server over its standard streams,
+// for tests and benchmarks of whole children. The servers that break the
+// protocol in many ways are internal/mcp's own.
+package mcptest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Mode is the environment variable that names what kind of server this process is.
+const Mode = "MAGI_CODE_TEST_MCP"
+
+// What Mode may say.
+const (
+	Ready    = "ready"    // ends with its input
+	Stubborn = "stubborn" // ignores the end of its input and every signal that can be ignored
+)
+
+// life bounds what a stubborn server leaves behind after a test that failed.
+const life = time.Minute
+
+// Main serves and ends the process if Mode says so. begin is called before
+// anything is read; nil is nothing.
+func Main(begin func()) {
+	mode := os.Getenv(Mode)
+	if mode == "" {
+		return
+	}
+	if mode == Stubborn {
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGPIPE)
+	}
+	if begin != nil {
+		begin()
+	}
+	serve(os.Stdin, os.Stdout)
+	if mode == Stubborn {
+		time.Sleep(life)
+	}
+	os.Exit(0)
+}
+
+// serve offers one tool, look, and never refuses.
+func serve(in io.Reader, out io.Writer) {
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if json.Unmarshal(lines.Bytes(), &m) != nil {
+			continue
+		}
+		if result, ok := results[m.Method]; ok {
+			fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", m.ID, result)
+		}
+	}
+}
+
+var results = map[string]string{
+	"initialize": `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`,
+	"ping":       `{}`,
+	"tools/list": `{"tools":[{"name":"look","inputSchema":{"type":"object"}}]}`,
+	"tools/call": `{"content":[{"type":"text","text":"seen"}]}`,
+}
