@@ -65,6 +65,7 @@ func BenchmarkFrameParse(b *testing.B) {
 			for b.Loop() {
 				parse(b, data, tt.code)
 			}
+			perSecond(b, "frames/s", b.N)
 		})
 	}
 	b.Run("case=oversize65537", benchOversize)
@@ -82,6 +83,7 @@ func benchOversize(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	perSecond(b, "frames/s", b.N)
 }
 
 // BenchmarkFrameParseVsJsontext compares on frames of many shapes, in one run:

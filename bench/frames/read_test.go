@@ -66,6 +66,7 @@ func benchRead(b *testing.B, r *frame.Reader, size int) {
 			b.Fatalf("%d bytes, %v", len(got), err)
 		}
 	}
+	perSecond(b, "frames/s", b.N)
 }
 
 // BenchmarkAdmission admits a status frame with its id, as a child does that

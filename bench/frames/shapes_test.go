@@ -3,6 +3,7 @@ package frames
 import (
 	"fmt"
 	"strings"
+	"testing"
 
 	"magicode/pkg/localagent"
 )
@@ -74,4 +75,9 @@ func shapes() []shape {
 		{"spaces", fill(size, "[", "1", ",          ", "]")},
 		{"blank", fill(size, "{", " ", "", "}")},
 	}
+}
+
+// perSecond reports so many things for the time measured.
+func perSecond(b *testing.B, unit string, n int) {
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), unit)
 }

@@ -120,6 +120,7 @@ func writeAll(b *testing.B, line []byte, pause func(reads int)) {
 		p.room.Wait()
 	}
 	p.Unlock()
+	perSecond(b, "frames/s", b.N)
 	pipes.Close()
 	p.w.Wait()
 	unix.Close(out[1]) // the end of the output, for the reader

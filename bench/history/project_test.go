@@ -35,7 +35,7 @@ func BenchmarkHistoryProject(b *testing.B) {
 		b.Run("shape="+shape, func(b *testing.B) {
 			data := fixtures.Session(shape)
 			recs := fixtures.Records(data)
-			over := strings.HasPrefix(shape, "over_")
+			over := fixtures.Over(shape)
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {

@@ -84,13 +84,13 @@ func (s *Server) began() {
 	s.first = time.Now()
 }
 
-// Burst renders a reply of n pieces of text of about 40 bytes each.
+// Burst renders a reply of n pieces of text of PieceSize bytes each.
 func Burst(n int) []byte {
 	var b bytes.Buffer
 	out := &stream{w: &b}
 	out.start()
 	for i := range n {
-		out.text(fmt.Sprintf("piece %7d of a reply that goes on.. ", i))
+		out.text(Piece(i))
 	}
 	out.end()
 	return b.Bytes()
@@ -102,6 +102,13 @@ func (s *Server) Close() error {
 	<-s.done
 	return err
 }
+
+// PieceSize is the length of a piece in bytes.
+const PieceSize = 40
+
+// Piece is the i-th piece of a long reply, i below ten millions. It holds nothing
+// that JSON escapes.
+func Piece(i int) string { return fmt.Sprintf("piece %7d of a reply that goes on.. ", i) }
 
 func (s *Server) next() (steps []Step, n int) {
 	s.mu.Lock()

@@ -154,7 +154,7 @@ func BenchmarkDump(b *testing.B) {
 			defer close(stop)
 			b.ReportAllocs()
 			for b.Loop() {
-				if Goroutines() == "" {
+				if dump.Goroutines() == "" {
 					b.Fatal("empty")
 				}
 			}

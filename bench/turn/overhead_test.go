@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"magicode/bench/model"
 	"magicode/telemetry"
 )
 
@@ -37,12 +36,7 @@ func TestHooksThatAreOff(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { frameHooks(tel, ctx, now, late) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
-	m, err := model.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	c := serve(t, m, nil)
+	c, _ := serve(t, newHome(t, "http://127.0.0.1:1/v1"), nil)
 	const rounds, requests, calls = 10, 300, 100_000 // a child has 4,096 requests
 	frame, hooks := time.Hour, time.Hour
 	for range rounds {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -66,7 +67,7 @@ func benchTurn(b *testing.B, deltas, calls int, env []string) {
 	}
 	defer m.Close()
 	script := turnScript(deltas, calls)
-	c := serve(b, m, env)
+	c, _ := serve(b, newHome(b, m.BaseURL()), env)
 	at, err := c.Create()
 	if err != nil {
 		b.Fatal(err)
@@ -76,20 +77,23 @@ func benchTurn(b *testing.B, deltas, calls int, env []string) {
 		b.Fatal(err)
 	}
 	var first []time.Duration
-	events, used := 0, host.OwnCPU()
+	var all seen
+	used := host.OwnCPU()
 	b.ReportAllocs()
 	for b.Loop() {
 		m.Load(script...)
-		n, seen, err := oneTurn(c, at.ID)
+		got, err := oneTurn(c, at.ID)
 		if err != nil {
 			b.Fatal(err)
 		}
-		events += n
-		first = append(first, seen.Sub(m.FirstText()))
+		all.lines += got.lines
+		all.text += got.text
+		first = append(first, got.first.Sub(m.FirstText()))
 	}
 	turns := float64(len(first))
-	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+	b.ReportMetric(float64(all.lines)/b.Elapsed().Seconds(), "events/s")
 	b.ReportMetric(float64(host.OwnCPU()-used)/float64(time.Millisecond)/turns, "cpu-ms/turn")
+	b.ReportMetric(float64(deltas)-float64(all.text)/model.PieceSize/turns, "dropped/turn")
 	slices.Sort(first)
 	b.ReportMetric(float64(first[len(first)/2]), "first-delta-ns")
 	b.ReportMetric(float64(first[len(first)*99/100]), "p99-ns")
@@ -104,38 +108,51 @@ func turnScript(deltas, calls int) [][]model.Step {
 	return append(script, []model.Step{{Raw: model.Burst(deltas)}})
 }
 
-// oneTurn returns how many lines came, and when the first delta did.
-func oneTurn(c *host.Conn, session string) (lines int, first time.Time, err error) {
+// seen is what a host sees of a turn.
+type seen struct {
+	lines int
+	text  int       // bytes in deltas; those that were not sent are in a reconciliation
+	first time.Time // of the deltas
+}
+
+func oneTurn(c *host.Conn, session string) (s seen, err error) {
 	if _, err := c.Send("turn.start", `{"session_id":"`+session+`","prompt":"go on"}`); err != nil {
-		return 0, first, err
+		return s, err
 	}
 	for {
 		line, err := c.Line()
 		if err != nil {
-			return lines, first, err
+			return s, err
 		}
-		lines++
+		s.lines++
 		switch host.Field(line, "event") {
 		case "message.delta":
-			if first.IsZero() {
-				first = time.Now()
+			if s.first.IsZero() {
+				s.first = time.Now()
 			}
+			s.text += len(host.Field(line, "text"))
 		case "run.finished":
 			if host.Field(line, "outcome") != "completed" {
-				return lines, first, errors.New("the turn ended otherwise: " + string(line))
+				return s, errors.New("the turn ended otherwise: " + string(line))
 			}
-			return lines, first, nil
+			return s, nil
 		}
 	}
 }
 
-// serve starts a server over two pipes and returns the host's side of them.
-func serve(b testing.TB, m *model.Server, env []string) *host.Conn {
+func newHome(b testing.TB, url string) host.Home {
 	b.Helper()
-	home, err := host.NewHome(b.TempDir(), m.BaseURL())
+	home, err := host.NewHome(b.TempDir(), url)
 	if err != nil {
 		b.Fatal(err)
 	}
+	return home
+}
+
+// serve starts a server over two pipes and returns the host's side of them, and
+// what ends both, which is called at the end in any case.
+func serve(b testing.TB, home host.Home, env []string) (c *host.Conn, end func()) {
+	b.Helper()
 	childIn, in := pipe(b)
 	out, childOut := pipe(b)
 	pipes, err := frame.OpenPipes(dup(b, childIn), dup(b, childOut))
@@ -146,18 +163,19 @@ func serve(b testing.TB, m *model.Server, env []string) *host.Conn {
 	go func() {
 		ended <- app.ServeOn(context.Background(), pipes, vfs.OS(), home.Work, home.Env(env...))
 	}()
-	b.Cleanup(func() {
+	end = sync.OnceFunc(func() {
 		_ = in.Close()
 		if exit := <-ended; exit.Code != 0 {
 			b.Errorf("the server ended with %+v", exit)
 		}
 		_ = out.Close()
 	})
-	c := host.NewConn(in, out)
+	b.Cleanup(end)
+	c = host.NewConn(in, out)
 	if err := c.Initialize(); err != nil {
 		b.Fatal(err)
 	}
-	return c
+	return c, end
 }
 
 func pipe(b testing.TB) (r, w *os.File) {

@@ -183,7 +183,7 @@ func single(s scene) (measured, error) {
 	err := s.session(func(c *host.Child, id string) error {
 		var steps []model.Step
 		for i := range singleDeltas {
-			steps = append(steps, model.Step{Text: fmt.Sprintf("piece %7d of a reply that goes on.. ", i)}, model.Step{Wait: singleWait})
+			steps = append(steps, model.Step{Text: model.Piece(i)}, model.Step{Wait: singleWait})
 		}
 		s.model.Load(steps)
 		used := c.CPU()

@@ -24,7 +24,7 @@ func load(s scene) (measured, error) {
 	err := s.session(func(c *host.Child, id string) error {
 		var steps []model.Step
 		for i := range loadDeltas {
-			steps = append(steps, model.Step{Text: fmt.Sprintf("piece %7d of a reply that goes on.. ", i)}, model.Step{Wait: loadWait})
+			steps = append(steps, model.Step{Text: model.Piece(i)}, model.Step{Wait: loadWait})
 		}
 		s.model.Load(steps)
 		if _, err := c.Send("turn.start", `{"session_id":"`+id+`","prompt":"go on"}`); err != nil {
