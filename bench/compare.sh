@@ -29,4 +29,4 @@ cd "$top"
 mkdir -p bench/out
 cp "$out/base.txt" bench/out/compare-base.txt
 cp "$out/head.txt" bench/out/compare-head.txt
-go tool -modfile=tools/go.mod benchstat "base=$out/base.txt" "head=$out/head.txt"
+bench/gate.sh bench/out/compare-base.txt bench/out/compare-head.txt

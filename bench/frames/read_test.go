@@ -88,28 +88,28 @@ func filled(b *testing.B, ids int) *admission.Ledger {
 	return l
 }
 
-// benchNew takes a batch of equal ledgers, one for each operation, since an id
-// is new only once. With 0 ids, the first allocations of a ledger are included.
+// benchNew records up to 64 ids in a row, the last of them with so many kept: a
+// ledger is filled for each row. With 0 ids, the first allocations of a ledger
+// are included.
 func benchNew(b *testing.B, ids int) {
-	data := []byte(envelope("status", "{}"))
-	ledgers := make([]*admission.Ledger, 64)
-	used := len(ledgers)
-	b.SetBytes(int64(len(data)))
+	row := make([][]byte, min(64, ids+1))
+	for i := range row {
+		row[i] = []byte(strings.Replace(envelope("status", "{}"), "bench.1", fmt.Sprintf("bench.%02d", i), 1))
+	}
+	var l *admission.Ledger
+	b.SetBytes(int64(len(row[0])))
 	b.ReportAllocs()
-	for range b.N {
-		if used == len(ledgers) {
+	for i := range b.N {
+		at := i % len(row)
+		if at == 0 {
 			b.StopTimer()
-			for i := range ledgers {
-				ledgers[i] = filled(b, ids)
-			}
-			used = 0
+			l = filled(b, ids+1-len(row))
 			b.StartTimer()
 		}
-		req, rej := admission.Parse(data)
-		if rej != nil || ledgers[used].Record(req.ID) != nil {
+		req, rej := admission.Parse(row[at])
+		if rej != nil || l.Record(req.ID) != nil {
 			b.Fatal("refused")
 		}
-		used++
 	}
 }
 

@@ -50,10 +50,10 @@ type shape struct {
 }
 
 // shapes returns frames of 65,536 bytes, each of one kind of JSON, and the
-// conformance kit's of 55 KB in front.
+// conformance kit's of 55 KB in front; a few of them with -short.
 func shapes() []shape {
 	const size = localagent.MaxFrameBytes
-	return []shape{
+	all := []shape{
 		{"conformance", conformance()},
 		{"string", fill(size, `{"s":"`, "x", "", `"}`)},
 		{"objects", fill(size, "[", `{"name":"value","n":1,"ok":true,"o":{"x":null}}`, ",", "]")},
@@ -75,6 +75,10 @@ func shapes() []shape {
 		{"spaces", fill(size, "[", "1", ",          ", "]")},
 		{"blank", fill(size, "{", " ", "", "}")},
 	}
+	if testing.Short() {
+		return all[:4]
+	}
+	return all
 }
 
 // perSecond reports so many things for the time measured.

@@ -19,7 +19,7 @@ func snapshot(b *testing.B, data []byte) *history.Snapshot {
 
 // BenchmarkHistoryPage serves one page; it must not depend on the session's size.
 func BenchmarkHistoryPage(b *testing.B) {
-	for _, mib := range []int{1, 16, 63} {
+	for _, mib := range sizes(63) {
 		s := snapshot(b, fixtures.Stored(mib<<20))
 		for _, pos := range []struct {
 			name string
@@ -44,7 +44,7 @@ func BenchmarkHistoryPage(b *testing.B) {
 
 // BenchmarkHistoryPageAll serves a whole history.
 func BenchmarkHistoryPageAll(b *testing.B) {
-	for _, shape := range fixtures.Shapes() {
+	for _, shape := range shapes() {
 		if fixtures.Over(shape) {
 			continue // there are no pages of it
 		}

@@ -3,6 +3,7 @@ package history_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,10 +29,19 @@ func project(recs []session.Record) (*history.Snapshot, error) {
 	return f.Snapshot("10000000-0000-4000-8000-000000000000")
 }
 
+// shapes are those of the fixtures; without the largest with -short.
+func shapes() []string {
+	all := fixtures.Shapes()
+	if testing.Short() {
+		all = slices.DeleteFunc(all, func(s string) bool { return s == "stored64MiB" || s == "over_bytes" })
+	}
+	return all
+}
+
 // BenchmarkHistoryProject folds records that were read already and takes a
 // snapshot: what a history costs beyond the JSON scan. MB/s are those of the file.
 func BenchmarkHistoryProject(b *testing.B) {
-	for _, shape := range fixtures.Shapes() {
+	for _, shape := range shapes() {
 		b.Run("shape="+shape, func(b *testing.B) {
 			data := fixtures.Session(shape)
 			recs := fixtures.Records(data)
@@ -51,7 +61,7 @@ func BenchmarkHistoryProject(b *testing.B) {
 // BenchmarkHistoryRefresh is what a turn pays: its four records and a snapshot,
 // in a session of the given size.
 func BenchmarkHistoryRefresh(b *testing.B) {
-	for _, mib := range []int{1, 16, 63} {
+	for _, mib := range sizes(63) {
 		b.Run(fmt.Sprintf("stored=%dMiB", mib), func(b *testing.B) {
 			f := history.New(ids())
 			for _, r := range fixtures.Records(fixtures.Stored(mib << 20)) {

@@ -14,6 +14,14 @@ import (
 	"magicode/internal/vfs"
 )
 
+// sizes are the MiB of sessions; without the largest with -short.
+func sizes(largest int) []int {
+	if testing.Short() {
+		return []int{1, 16}
+	}
+	return []int{1, 16, largest}
+}
+
 // stored puts a session file into a home of its own and returns a store on it.
 func stored(b *testing.B, data []byte) (store *session.Store, file string) {
 	b.Helper()
@@ -39,7 +47,7 @@ func stored(b *testing.B, data []byte) (store *session.Store, file string) {
 // BenchmarkHistoryRead opens a session: locks, one pass over the file with the
 // history and its snapshot, and the fingerprint. "scan" is the same without a fold.
 func BenchmarkHistoryRead(b *testing.B) {
-	for _, mib := range []int{1, 16, 64} {
+	for _, mib := range sizes(64) {
 		for _, fold := range []bool{false, true} {
 			name := fmt.Sprintf("stored=%dMiB/fold=%v", mib, fold)
 			b.Run(name, func(b *testing.B) {
@@ -72,7 +80,7 @@ func BenchmarkHistoryRead(b *testing.B) {
 // BenchmarkHistoryFingerprint finds out whether the file is the one that was
 // read: by content where it was just touched, by stat where it has rested.
 func BenchmarkHistoryFingerprint(b *testing.B) {
-	for _, mib := range []int{1, 16, 64} {
+	for _, mib := range sizes(64) {
 		for _, touched := range []bool{true, false} {
 			b.Run(fmt.Sprintf("stored=%dMiB/touched=%v", mib, touched), func(b *testing.B) {
 				data := fixtures.Stored(mib << 20)

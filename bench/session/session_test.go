@@ -98,7 +98,11 @@ func logOf(mib int) []byte {
 }
 
 func BenchmarkSessionOpen(b *testing.B) {
-	for _, mib := range []int{1, 16, 51} {
+	sizes := []int{1, 16, 51}
+	if testing.Short() {
+		sizes = sizes[:2]
+	}
+	for _, mib := range sizes {
 		b.Run(fmt.Sprintf("stored=%dMiB", mib), func(b *testing.B) {
 			root := b.TempDir()
 			s := store(b, vfs.OS(), root)
@@ -124,12 +128,16 @@ func BenchmarkSessionOpen(b *testing.B) {
 }
 
 func BenchmarkSessionUnchanged(b *testing.B) {
+	size := 51
+	if testing.Short() {
+		size = 16
+	}
 	for _, read := range []bool{false, true} {
-		b.Run(fmt.Sprintf("stored=51MiB/read=%v", read), func(b *testing.B) {
+		b.Run(fmt.Sprintf("stored=%dMiB/read=%v", size, read), func(b *testing.B) {
 			root := b.TempDir()
 			s := store(b, vfs.OS(), root)
 			path := filepath.Join(root, "sessions", fixtures.SessionID+".jsonl")
-			if err := os.WriteFile(path, logOf(51), 0o600); err != nil {
+			if err := os.WriteFile(path, logOf(size), 0o600); err != nil {
 				b.Fatal(err)
 			}
 			time.Sleep(200 * time.Millisecond)

@@ -91,10 +91,11 @@ func MannWhitney(a, b []float64) float64 {
 type Value struct {
 	Name   string     `json:"name,omitempty"`
 	Unit   string     `json:"unit,omitempty"`
+	N      int        `json:"n"`
 	Median float64    `json:"median"`
 	CI     [2]float64 `json:"ci"`
 	Values []float64  `json:"values,omitempty"`
 }
 
 // Of summarizes v.
-func Of(v []float64) Value { return Value{Median: Median(v), CI: Interval(v), Values: v} }
+func Of(v []float64) Value { return Value{N: len(v), Median: Median(v), CI: Interval(v), Values: v} }

@@ -25,9 +25,9 @@ import (
 	"magicode/telemetry/reader"
 )
 
-// states are the two that are compared.
-func states(b *testing.B, run func(b *testing.B, name string, tel telemetry.Tel)) {
-	run(b, "off", telemetry.Tel{})
+// capturing is telemetry that writes a file.
+func capturing(b *testing.B) telemetry.Tel {
+	b.Helper()
 	dir := filepath.Join(b.TempDir(), "state")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		b.Fatal(err)
@@ -37,8 +37,14 @@ func states(b *testing.B, run func(b *testing.B, name string, tel telemetry.Tel)
 	if !tel.On() {
 		b.Fatal("telemetry is not on")
 	}
-	defer tel.Exit(0, telemetry.WordOf("shutdown"), false)
-	run(b, "file", tel)
+	b.Cleanup(func() { tel.Exit(0, telemetry.WordOf("shutdown"), false) })
+	return tel
+}
+
+// states are the two that are compared.
+func states(b *testing.B, run func(b *testing.B, name string, tel telemetry.Tel)) {
+	run(b, "off", telemetry.Tel{})
+	run(b, "file", capturing(b))
 }
 
 func BenchmarkHook(b *testing.B) {
@@ -123,20 +129,17 @@ func BenchmarkEncode(b *testing.B) {
 func BenchmarkCut(b *testing.B) {
 	for _, open := range []int{10, 1000} {
 		b.Run(fmt.Sprintf("open=%d", open), func(b *testing.B) {
-			states(b, func(b *testing.B, state string, t telemetry.Tel) {
-				b.Run("telemetry="+state, func(b *testing.B) {
-					b.ReportAllocs()
-					for b.Loop() {
-						b.StopTimer()
-						ctx, _ := t.Begin(context.Background(), telemetry.SpanCleanup)
-						for range open - 1 {
-							t.Begin(ctx, telemetry.SpanCleanupMCPClose)
-						}
-						b.StartTimer()
-						t.Detach()
-					}
-				})
-			})
+			t := capturing(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				ctx, _ := t.Begin(context.Background(), telemetry.SpanCleanup)
+				for range open - 1 {
+					t.Begin(ctx, telemetry.SpanCleanupMCPClose)
+				}
+				b.StartTimer()
+				t.Detach()
+			}
 		})
 	}
 }
@@ -164,7 +167,11 @@ func BenchmarkDump(b *testing.B) {
 
 // BenchmarkTraceRead reads and explains a capture of so many MB of spans.
 func BenchmarkTraceRead(b *testing.B) {
-	for _, mb := range []int{1, 64} {
+	sizes := []int{1, 64}
+	if testing.Short() {
+		sizes = sizes[:1]
+	}
+	for _, mb := range sizes {
 		b.Run(fmt.Sprintf("mb=%d", mb), func(b *testing.B) {
 			data := spans(mb << 20)
 			b.SetBytes(int64(len(data)))

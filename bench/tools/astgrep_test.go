@@ -44,7 +44,8 @@ func makeCode(root, ext string, count, size int) error {
 // BenchmarkAstGrep searches and outlines 500 files of 8 KiB in each language.
 // parsed: every file holds the pattern's words and is parsed; absent: none does.
 func BenchmarkAstGrep(b *testing.B) {
-	const files, size = 500, 8 << 10
+	const size = 8 << 10
+	files := few(500)
 	for _, tc := range []struct{ ext, parsed, absent string }{
 		{"go", "fmt.Errorf($A, errEmpty)", "errors.Join($$$)"},
 		{"py", "isinstance($A, item, enumerate)", "os.path.join($$$)"},
@@ -61,7 +62,7 @@ func BenchmarkAstGrep(b *testing.B) {
 				env := shared.get(b, "code-"+tc.ext, func(root string) error { return makeCode(root, tc.ext, files, size) })
 				t := astgrep.New(vfs.OS(), noSources(b), true)
 				mustRun(b, t, env, job.args)
-				b.SetBytes(files * size)
+				b.SetBytes(int64(files * size))
 				b.ReportAllocs()
 				for b.Loop() {
 					if m := mustRun(b, t, env, job.args).Metadata; m["scan_complete"] != true || m["files_scanned"] != files || m["files_skipped"] != 0 {

@@ -29,7 +29,8 @@ func mustRun(b *testing.B, t tool.Tool, env tool.Env, args string) tool.Result {
 // BenchmarkGrep searches 9,000 files, 100 MB. x/grep is the time relative to
 // `grep -rnE` over the same files, the shorter of two runs each time.
 func BenchmarkGrep(b *testing.B) {
-	const files, size = 9000, 11650
+	const size = 11650
+	files := few(9000)
 	for _, tc := range []struct{ name, pattern string }{
 		{"literal", "rare_needle_42"},
 		{"absent", "absent_needle"},
@@ -45,7 +46,7 @@ func BenchmarkGrep(b *testing.B) {
 			args, _ := json.Marshal(map[string]any{"patterns": []string{tc.pattern}})
 			mustRun(b, t, env, string(args))
 			theirs := grepTime(b, env.Cwd, tc.pattern)
-			b.SetBytes(files * size)
+			b.SetBytes(int64(files * size))
 			b.ReportAllocs()
 			for b.Loop() {
 				if m := mustRun(b, t, env, string(args)).Metadata; m["scan_complete"] != true || m["files_scanned"] != files {
@@ -107,8 +108,9 @@ func cutPrefix(s, p string) (string, bool) {
 
 // BenchmarkFind searches 20,000 entries.
 func BenchmarkFind(b *testing.B) {
+	folders := few(800)
 	fill := func(root string) error {
-		for d := range 800 {
+		for d := range folders {
 			dir := filepath.Join(root, fmt.Sprintf("group%02d", d/40), fmt.Sprintf("Package%03d", d))
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return err
@@ -128,7 +130,7 @@ func BenchmarkFind(b *testing.B) {
 			args := fmt.Sprintf(`{"query":%q}`, tc.query)
 			b.ReportAllocs()
 			for b.Loop() {
-				if m := mustRun(b, t, env, args).Metadata; m["entries_scanned"] != 800*24+800+20 {
+				if m := mustRun(b, t, env, args).Metadata; m["entries_scanned"] != folders*25+(folders+39)/40 {
 					b.Fatal(m["entries_scanned"])
 				}
 			}

@@ -88,6 +88,14 @@ func (t *trees) get(tb testing.TB, name string, fill func(root string) error) to
 	return tool.Env{Cwd: root, CanonicalCwd: root}
 }
 
+// few is n, or a thirtieth of it with -short.
+func few(n int) int {
+	if testing.Short() {
+		return n / 30
+	}
+	return n
+}
+
 func noSources(tb testing.TB) ignore.Sources {
 	d := tb.TempDir()
 	return ignore.Sources{Home: d, Config: d + "/config", System: d + "/system"}

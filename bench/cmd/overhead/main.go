@@ -14,12 +14,13 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"magicode/bench/stats"
 )
 
 func main() {
@@ -81,10 +82,5 @@ func run(program, baseline string, rounds int, only, out string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	rep.print(os.Stdout)
-	if out == "" {
-		return rep.Pass, nil
-	}
-	b, err := json.MarshalIndent(rep, "", " ")
-	return rep.Pass, errors.Join(err, os.WriteFile(out, append(b, '\n'), 0o644))
+	return rep.Pass, errors.Join(rep.print(os.Stdout), stats.Save(out, rep))
 }

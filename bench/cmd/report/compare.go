@@ -5,77 +5,67 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"strings"
+	"slices"
 
 	"magicode/bench/stats"
 )
 
-// comparison says by how many percent B is worse than A.
-type comparison struct {
-	Name   string  `json:"name"`
-	Unit   string  `json:"unit"`
-	A      string  `json:"a"`
-	B      string  `json:"b"`
-	Delta  float64 `json:"delta_pct"` // worse is above zero
-	P      float64 `json:"p"`
-	Budget float64 `json:"budget_pct,omitempty"` // 0: none
-	Pass   bool    `json:"pass"`
-}
-
-// gate is a budget: of every comparison whose name, unit and sides it matches.
+// gate bounds figures of one unit: the change from A to B of those whose name it
+// matches, or what they may be at most.
 type gate struct {
-	Match  string  `json:"match"` // a regular expression for the benchmark's name
-	Unit   string  `json:"unit"`
-	A      string  `json:"a"`
-	B      string  `json:"b"`
-	Budget float64 `json:"budget_pct"`
+	Match  string   `json:"match"` // a regular expression for the benchmark's name
+	Unit   string   `json:"unit"`
+	A      string   `json:"a"`
+	B      string   `json:"b"`
+	Budget float64  `json:"budget_pct"` // as in stats.Comparison
+	Most   *float64 `json:"most"`
 	name   *regexp.Regexp
 }
 
-func readGates(file string) (gates []gate, err error) {
+// gates are those of the file, or those of some units.
+type gates []gate
+
+func readGates(file string, units []string) (gates, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(b, &gates); err != nil {
+	var all gates
+	if err := json.Unmarshal(b, &all); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	for i := range gates {
-		if gates[i].name, err = regexp.Compile(gates[i].Match); err != nil {
+	if len(units) > 0 {
+		all = slices.DeleteFunc(all, func(g gate) bool { return !slices.Contains(units, g.Unit) })
+	}
+	for i := range all {
+		if all[i].name, err = regexp.Compile(all[i].Match); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	return gates, nil
+	return all, nil
 }
 
-const significant = 0.05
-
-// higher are the units of which more is better.
-func higher(unit string) bool { return strings.HasSuffix(unit, "/s") }
-
-func compare(name, a, b string, before, after stats.Value, gates []gate) comparison {
-	c := comparison{Name: name, Unit: after.Unit, A: a, B: b, P: stats.MannWhitney(before.Values, after.Values), Pass: true}
-	if before.Median > 0 {
-		c.Delta = 100 * (after.Median/before.Median - 1)
-		if higher(c.Unit) {
-			c.Delta = -c.Delta
+// budget is that of the last gate that says something of such a comparison.
+func (all gates) budget(c stats.Comparison) (budget float64) {
+	for _, g := range all {
+		if g.Most == nil && g.Unit == c.Unit && g.A == c.A && g.B == c.B && g.name.MatchString(c.Name) {
+			budget = g.Budget
 		}
 	}
-	for _, g := range gates {
-		if g.Unit == c.Unit && g.A == a && g.B == b && g.name.MatchString(name) {
-			c.Budget = g.Budget
-			c.Pass = c.Delta <= g.Budget || c.P >= significant
-		}
-	}
-	return c
+	return budget
 }
 
 var sink = regexp.MustCompile(`/telemetry=(\w+)`)
 
-const off = "telemetry=off"
+// What figures are held against.
+const (
+	off   = "telemetry=off"
+	older = "old"
+)
 
-// compareSinks holds each way to have telemetry on against off.
-func (r *report) compareSinks(gates []gate) {
+// compareSinks holds each way to have telemetry on against off. The rounds were
+// taken in turns, so they are pairs.
+func (r *report) compareSinks(all gates) {
 	without := map[string]stats.Value{}
 	for _, v := range r.Results {
 		if m := sink.FindStringSubmatch(v.Name); m != nil && m[1] == "off" {
@@ -87,27 +77,46 @@ func (r *report) compareSinks(gates []gate) {
 		if m == nil || m[1] == "off" {
 			continue
 		}
-		name := sink.ReplaceAllString(v.Name, "")
-		if before, ok := without[name+" "+v.Unit]; ok {
-			r.take(compare(name, off, "telemetry="+m[1], before, v, gates))
+		c := stats.Comparison{Name: sink.ReplaceAllString(v.Name, ""), A: off, B: "telemetry=" + m[1], Unit: v.Unit}
+		if before, ok := without[c.Name+" "+v.Unit]; ok {
+			c.Budget = all.budget(c)
+			r.take(c.Pairs(before.Values, v.Values))
 		}
 	}
 }
 
 // compareReports holds this report against an older one.
-func (r *report) compareReports(old report, gates []gate) {
+func (r *report) compareReports(old report, all gates) {
 	before := map[string]stats.Value{}
 	for _, v := range old.Results {
 		before[v.Name+" "+v.Unit] = v
 	}
 	for _, v := range r.Results {
 		if b, ok := before[v.Name+" "+v.Unit]; ok {
-			r.take(compare(v.Name, "old", "new", b, v, gates))
+			c := stats.Comparison{Name: v.Name, A: older, B: "new", Unit: v.Unit}
+			c.Budget = all.budget(c)
+			r.take(c.Samples(b.Values, v.Values))
 		}
 	}
 }
 
-func (r *report) take(c comparison) {
+// bound holds figures against what they may be at most. There is no chance in
+// them: allocations are counted.
+func (r *report) bound(all gates) {
+	for _, g := range all {
+		for _, v := range r.Results {
+			if g.Most != nil && g.Unit == v.Unit && g.name.MatchString(v.Name) {
+				c := stats.Comparison{Name: v.Name, A: fmt.Sprintf("at most %g", *g.Most), B: fmt.Sprint(v.Median), Unit: v.Unit, Pass: v.Median <= *g.Most}
+				if *g.Most > 0 {
+					c.Delta = 100 * (v.Median / *g.Most - 1)
+				}
+				r.take(c)
+			}
+		}
+	}
+}
+
+func (r *report) take(c stats.Comparison) {
 	r.Compare = append(r.Compare, c)
 	r.Pass = r.Pass && c.Pass
 }

@@ -8,22 +8,28 @@
 //
 // Each round runs every package once, so that a busy machine is so for all. A
 // gate of bench/gates.json is broken only where the difference is beyond its
-// budget and significant (Mann-Whitney, 0.05).
+// budget and significant (Mann-Whitney, 0.05), or where a count is above what it
+// may be at most. Status 3: a gate is broken.
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"strings"
+
+	"magicode/bench/stats"
 )
 
 // options are the flags.
 type options struct {
 	in, text, out, svg, against, gates string
-	bench, benchtime                   string
+	units, bench, benchtime            string
 	rounds                             int
+	short                              bool
 	packages                           []string
 }
 
@@ -33,8 +39,10 @@ func main() {
 	flag.StringVar(&o.text, "text", "", "write the benchmark text to this file")
 	flag.StringVar(&o.out, "out", "", "write JSON to this file")
 	flag.StringVar(&o.svg, "svg", "", "draw into this file")
-	flag.StringVar(&o.against, "against", "", "compare with this older JSON")
+	flag.StringVar(&o.against, "against", "", "compare with this older JSON or benchmark text")
 	flag.StringVar(&o.gates, "gates", "bench/gates.json", "the budgets of comparisons")
+	flag.StringVar(&o.units, "units", "", "comma-separated: gates of these units only")
+	flag.BoolVar(&o.short, "short", false, "leave out what is large, as for go test")
 	flag.StringVar(&o.bench, "bench", ".", "which benchmarks, as for go test")
 	flag.StringVar(&o.benchtime, "benchtime", "300ms", "how long each, as for go test")
 	flag.IntVar(&o.rounds, "rounds", 5, "how often each is run")
@@ -65,20 +73,20 @@ func run(o options) (bool, error) {
 	if len(rep.Results) == 0 {
 		return false, errors.New("no results")
 	}
-	gates, err := readGates(o.gates)
+	all, err := readGates(o.gates, strings.FieldsFunc(o.units, func(r rune) bool { return r == ',' }))
 	if err != nil {
 		return false, err
 	}
-	rep.compareSinks(gates)
+	rep.bound(all)
+	rep.compareSinks(all)
 	if o.against != "" {
 		old, err := readReport(o.against)
 		if err != nil {
 			return false, err
 		}
-		rep.compareReports(old, gates)
+		rep.compareReports(old, all)
 	}
-	rep.print(os.Stdout)
-	return rep.Pass, errors.Join(write(o.text, text, o.in == ""), rep.save(o.out), rep.draw(o.svg))
+	return rep.Pass, errors.Join(rep.print(os.Stdout), write(o.text, text, o.in == ""), stats.Save(o.out, rep), stats.Create(o.svg, rep.draw))
 }
 
 func write(file string, b []byte, wanted bool) error {
@@ -88,10 +96,11 @@ func write(file string, b []byte, wanted bool) error {
 	return os.WriteFile(file, b, 0o644)
 }
 
+// readReport reads what -out or -text wrote.
 func readReport(file string) (r report, err error) {
 	b, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(b, &r)
+	if err != nil || !bytes.HasPrefix(b, []byte("{")) {
+		return parse(b), err
 	}
-	return r, err
+	return r, json.Unmarshal(b, &r)
 }

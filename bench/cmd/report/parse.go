@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -12,16 +11,10 @@ import (
 
 // report is what -out writes.
 type report struct {
-	Version int           `json:"version"`
-	Commit  string        `json:"commit,omitempty"`
-	Go      string        `json:"go"`
-	OS      string        `json:"os"`
-	Arch    string        `json:"arch"`
-	CPUs    int           `json:"cpus"`
-	Rounds  int           `json:"rounds"`
-	Results []stats.Value `json:"results"`
-	Compare []comparison  `json:"compare"`
-	Pass    bool          `json:"pass"`
+	stats.Run
+	Results []stats.Value      `json:"results"`
+	Compare []stats.Comparison `json:"compare"`
+	Pass    bool               `json:"pass"`
 }
 
 var processors = regexp.MustCompile(`-\d+$`)
@@ -29,7 +22,7 @@ var processors = regexp.MustCompile(`-\d+$`)
 // parse reads benchmark text: lines of a name, a count, and pairs of a value and
 // a unit. Other lines are config lines or talk.
 func parse(text []byte) report {
-	r := report{Version: 1, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Pass: true}
+	r := report{Run: stats.NewRun(0), Compare: []stats.Comparison{}, Pass: true}
 	type key struct{ name, unit string }
 	values := map[key][]float64{}
 	var order []key

@@ -1,57 +1,31 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
+	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"magicode/bench/plot"
+	"magicode/bench/stats"
 )
 
-// print shows the comparisons that say something: those with a budget, and those
-// that differ. benchstat shows the figures themselves.
-func (r *report) print(w io.Writer) {
-	fmt.Fprintf(w, "%s %s/%s, %d processors, %d rounds, %d figures\n", r.Go, r.OS, r.Arch, r.CPUs, r.Rounds, len(r.Results))
-	t := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "benchmark\tunit\tcompared\tworse by\tp\tbudget\t")
-	for _, c := range r.Compare {
-		if c.Budget == 0 && c.P >= significant {
-			continue
-		}
-		budget := ""
-		if c.Budget != 0 {
-			budget = fmt.Sprintf("%g %%", c.Budget)
-		}
-		if !c.Pass {
-			budget += ", broken"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s with %s\t%+.1f %%\t%.3f\t%s\t\n", strings.TrimPrefix(c.Name, "Benchmark"), c.Unit, c.B, c.A, c.Delta, c.P, budget)
+// print shows the comparisons that say something: those of sinks with a budget,
+// those that differ, and gates that are broken. benchstat shows the figures.
+func (r *report) print(w io.Writer) error {
+	said := slices.DeleteFunc(slices.Clone(r.Compare), func(c stats.Comparison) bool {
+		differs := c.P < stats.Significant && (c.A == off || c.A == older)
+		return c.Pass && !differs && !(c.A == off && c.Budget != 0)
+	})
+	for i := range said {
+		said[i].Name = strings.TrimPrefix(said[i].Name, "Benchmark")
 	}
-	_ = t.Flush()
-}
-
-// save writes the JSON; nowhere without a name.
-func (r *report) save(file string) error {
-	if file == "" {
-		return nil
-	}
-	b, err := json.MarshalIndent(r, "", " ")
-	return errors.Join(err, os.WriteFile(file, append(b, '\n'), 0o644))
+	fmt.Fprintf(w, "%s, %d figures\n", r.Run, len(r.Results))
+	return stats.Table(w, stats.Compared(said))
 }
 
 // draw draws what each operation takes.
-func (r *report) draw(file string) error {
-	if file == "" {
-		return nil
-	}
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
+func (r *report) draw(w io.Writer) error {
 	var rows []plot.Row
 	for _, v := range r.Results {
 		if v.Unit != "ns/op" {
@@ -64,5 +38,5 @@ func (r *report) draw(file string) error {
 	if r.Commit != "" {
 		title += " of " + r.Commit
 	}
-	return errors.Join(plot.Write(f, title, "nanoseconds for an operation, median with its 95 % interval", rows), f.Close())
+	return plot.Write(w, title, "nanoseconds for an operation, median with its 95 % interval", rows)
 }

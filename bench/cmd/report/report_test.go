@@ -1,8 +1,15 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,43 +46,111 @@ func rounds(slower float64) []byte {
 	return []byte(b.String())
 }
 
-// TestGates: a budget is broken by what is beyond it and significant.
+// TestGates: a budget is broken by what is beyond it and significant, in the
+// direction that is worse.
 func TestGates(t *testing.T) {
-	gates, err := readGates("../../gates.json")
-	if err != nil || len(gates) == 0 {
-		t.Fatal(gates, err)
-	}
-	mine := []gate{{Match: "Turn", Unit: "events/s", A: off, B: "telemetry=file", Budget: 3, name: gates[0].name}}
-	for _, c := range []struct {
-		slower float64
-		pass   bool
-	}{{1, true}, {1.02, true}, {1.04, true /* within the noise of the rounds */}, {1.5, false}, {0.5, true}} {
-		r := parse(rounds(c.slower))
-		r.compareSinks(mine)
-		if r.Pass != c.pass || len(r.Compare) != 2 {
-			t.Errorf("%v times: %v %+v", c.slower, r.Pass, r.Compare)
+	name := regexp.MustCompile("Turn")
+	for unit, budget := range map[string]float64{"events/s": -3, "ns/op": 3} {
+		mine := gates{{Unit: unit, A: off, B: "telemetry=file", Budget: budget, name: name}, {Unit: unit, A: off, B: "telemetry=otlp", Budget: budget / 1e6, name: name}}
+		for _, c := range []struct {
+			slower float64
+			pass   bool
+		}{{1, true}, {1.02, true}, {1.04, true /* within the noise of the rounds */}, {1.5, false}, {0.5, true}} {
+			r := parse(rounds(c.slower))
+			r.compareSinks(mine)
+			if r.Pass != c.pass || len(r.Compare) != 2 {
+				t.Errorf("%s, %v times: %v %+v", unit, c.slower, r.Pass, r.Compare)
+			}
 		}
 	}
 }
 
-func TestAgainstAnOlderReport(t *testing.T) {
-	old, now := parse(rounds(1)), parse(rounds(2))
-	now.compareReports(old, nil)
-	if len(now.Compare) != 4 {
-		t.Fatalf("%+v", now.Compare)
-	}
-	if c := now.Compare[2]; c.Delta < 99 || c.Delta > 101 || c.P > significant || c.A != "old" {
-		t.Errorf("%+v", c)
-	}
-	file := filepath.Join(t.TempDir(), "r.json")
-	if err := now.save(file); err != nil {
+// TestFileOfGates: they are read, those of some units alone, and a count above
+// what it may be is told.
+func TestFileOfGates(t *testing.T) {
+	all, err := readGates("../../gates.json", nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := readReport(file)
-	if err != nil || len(again.Results) != len(now.Results) || stats.Median(again.Results[0].Values) != now.Results[0].Median {
-		t.Errorf("%v %+v", err, again)
+	few, err := readGates("../../gates.json", []string{"allocs/op"})
+	if err != nil || len(few) == 0 || len(few) >= len(all) {
+		t.Fatal(len(few), len(all), err)
 	}
-	if err := now.draw(filepath.Join(t.TempDir(), "r.svg")); err != nil {
-		t.Error(err)
+	for text, pass := range map[string]bool{
+		"BenchmarkHook/hook=FrameIn/telemetry=off-2 9 5 ns/op 0 B/op 0 allocs/op\n": true,
+		"BenchmarkHook/hook=FrameIn/telemetry=off-2 9 5 ns/op 0 B/op 1 allocs/op\n": false,
+		"BenchmarkSpan/telemetry=file-2 9 5 ns/op 9 B/op 11 allocs/op\n":            true,
+		"BenchmarkSpan/telemetry=file-2 9 5 ns/op 9 B/op 12 allocs/op\n":            false,
+	} {
+		r := parse([]byte(text))
+		r.bound(few)
+		if r.Pass != pass || len(r.Compare) != 1 {
+			t.Errorf("%s: %+v", text, r.Compare)
+		}
+	}
+	r := parse([]byte("BenchmarkSpan/telemetry=file-2 9 5 ns/op 9999 B/op 1 allocs/op\n"))
+	if r.bound(few); !r.Pass {
+		t.Error("a gate of another unit counts")
+	}
+	if r.bound(all); r.Pass {
+		t.Error("too many bytes are let through")
+	}
+}
+
+func TestAgainstAnOlderReport(t *testing.T) {
+	dir := t.TempDir()
+	text, saved := filepath.Join(dir, "r.txt"), filepath.Join(dir, "r.json")
+	if err := errors.Join(os.WriteFile(text, rounds(1), 0o600), stats.Save(saved, parse(rounds(1)))); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{text, saved} {
+		old, err := readReport(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := parse(rounds(2))
+		now.compareReports(old, nil)
+		if len(now.Compare) != 4 {
+			t.Fatalf("%+v", now.Compare)
+		}
+		if c := now.Compare[2]; c.Delta < 99 || c.Delta > 101 || c.P > stats.Significant || c.A != "old" {
+			t.Errorf("%+v", c)
+		}
+		if err := now.draw(io.Discard); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestForm: the file has the members of telemetry.md 13.7, and no others but the
+// interval of a comparison of pairs.
+func TestForm(t *testing.T) {
+	r := parse(append([]byte(sample), rounds(1.1)...))
+	r.compareSinks(gates{{Unit: "events/s", A: off, B: "telemetry=file", Budget: -3, name: regexp.MustCompile("Turn")}})
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Results, Compare []map[string]any
+	}
+	top := map[string]any{}
+	if err := errors.Join(json.Unmarshal(b, &top), json.Unmarshal(b, &got)); err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		have map[string]any
+		want string
+	}{
+		"report":     {top, "arch commit compare cpus go os pass results rounds version"},
+		"result":     {got.Results[0], "ci median n name unit values"},
+		"comparison": {got.Compare[1], "a b budget_pct ci_pct delta_pct name p pass unit"},
+	} {
+		if have := strings.Join(slices.Sorted(maps.Keys(c.have)), " "); have != c.want {
+			t.Errorf("%s: %s, wanted %s", what, have, c.want)
+		}
+	}
+	if n := got.Results[0]["n"]; n != float64(1) {
+		t.Errorf("n is %v", n)
 	}
 }

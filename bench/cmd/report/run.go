@@ -29,10 +29,11 @@ func benchmarks(o options) (text []byte, err error) {
 	if commit, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output(); err == nil {
 		fmt.Fprintf(&out, "commit: %s\n", bytes.TrimSpace(commit))
 	}
+	fmt.Fprintln(&out, "telemetry: off where a name does not say otherwise")
 	for r := range o.rounds {
 		for _, s := range suites {
 			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", r+1, o.rounds, s.name)
-			cmd := exec.Command(s.binary, "-test.run", "^$", "-test.bench", o.bench, "-test.benchmem", "-test.benchtime", o.benchtime, "-test.timeout", "1h")
+			cmd := exec.Command(s.binary, "-test.run", "^$", "-test.bench", o.bench, "-test.benchmem", "-test.benchtime", o.benchtime, "-test.short="+strconv.FormatBool(o.short), "-test.timeout", "1h")
 			cmd.Dir, cmd.Stderr = s.dir, os.Stderr
 			got, err := cmd.Output()
 			if err != nil {

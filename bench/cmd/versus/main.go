@@ -18,6 +18,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"magicode/bench/stats"
 )
 
 // relayArg is the only argument of the process that relayFloor starts.
@@ -72,6 +74,5 @@ func run(ours, other string, rounds int, only, out, svg string) error {
 		return err
 	}
 	rep := t.report()
-	rep.print(os.Stdout)
-	return errors.Join(rep.save(out), rep.draw(svg))
+	return errors.Join(rep.print(os.Stdout), stats.Save(out, rep), stats.Create(svg, rep.draw))
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"runtime"
-	"text/tabwriter"
 
 	"magicode/bench/stats"
 )
@@ -49,18 +47,13 @@ type result struct {
 }
 
 type report struct {
-	Version int           `json:"version"`
-	Go      string        `json:"go"`
-	OS      string        `json:"os"`
-	Arch    string        `json:"arch"`
-	CPUs    int           `json:"cpus"`
-	Rounds  int           `json:"rounds"`
+	stats.Run
 	Results []result      `json:"results"`
 	Floors  []stats.Value `json:"floors"`
 }
 
 func (t *table) report() report {
-	r := report{Version: 1, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Rounds: t.rounds, Floors: t.floor}
+	r := report{Run: stats.NewRun(t.rounds), Floors: t.floor}
 	for _, f := range t.order {
 		r.Results = append(r.Results, t.result(f))
 	}
@@ -96,47 +89,38 @@ func times(ours, other []float64, higher bool) []float64 {
 	return stats.Ratios(ours, other)
 }
 
-func (r report) print(w io.Writer) {
-	fmt.Fprintf(w, "%s %s/%s, %d processors, %d rounds\n", r.Go, r.OS, r.Arch, r.CPUs, r.Rounds)
-	t := tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "figure\tours\t95 %\tother\t95 %\ttimes as good\t95 %\ttarget\t")
+func (r report) print(w io.Writer) error {
+	rows := [][]string{{"figure", "ours", "95 %", "other", "95 %", "times as good", "95 %", "target"}}
 	for _, x := range r.Results {
-		fmt.Fprintf(t, "%s %s\t%s\t%s\t", x.Name, x.Unit, number(x.Ours.Median), span(x.Ours.CI))
-		if x.Other != nil {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t", number(x.Other.Median), span(x.Other.CI), number(x.Better.Median), span(x.Better.CI))
-		} else {
-			fmt.Fprint(t, "\t\t\t\t")
-		}
-		fmt.Fprintf(t, "%s\t\n", verdict(x))
+		row := append([]string{x.Name + " " + x.Unit}, cells(&x.Ours)...)
+		row = append(append(row, cells(x.Other)...), cells(x.Better)...)
+		rows = append(rows, append(row, verdict(x)))
 	}
 	for _, f := range r.Floors {
-		fmt.Fprintf(t, "floor: %s %s\t%s\t%s\t\t\t\t\t\t\n", f.Name, f.Unit, number(f.Median), span(f.CI))
+		rows = append(rows, append([]string{"floor: " + f.Name + " " + f.Unit}, cells(&f)...))
 	}
-	_ = t.Flush()
+	fmt.Fprintln(w, r.Run)
+	return stats.Table(w, rows)
+}
+
+// cells are a median and its interval; empty of nothing.
+func cells(v *stats.Value) []string {
+	if v == nil {
+		return []string{"", ""}
+	}
+	return []string{stats.Number(v.Median), stats.Span(v.CI)}
 }
 
 func verdict(x result) string {
 	var s string
 	switch {
 	case x.Target > 0:
-		s = number(x.Target) + " times"
+		s = stats.Number(x.Target) + " times"
 	case x.Most > 0:
-		s = "at most " + number(x.Most)
+		s = "at most " + stats.Number(x.Most)
 	}
 	if x.Pass != nil && !*x.Pass {
 		s += ", missed"
 	}
 	return s
-}
-
-func span(ci [2]float64) string { return number(ci[0]) + "-" + number(ci[1]) }
-
-func number(v float64) string {
-	switch {
-	case v >= 1000:
-		return fmt.Sprintf("%.0f", v)
-	case v >= 10:
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.3g", v)
 }
