@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"magicode/internal/mcp/mcptest"
 	"magicode/pkg/localagent"
 )
 
@@ -30,7 +31,7 @@ func TestRuntimeTrace(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, filepath.Join(w.home, "settings.json"), string(text))
-			w.serve(t, map[string]any{"notes": map[string]any{"command": os.Args[0], "env": map[string]string{asServer: "1"}}})
+			w.serve(t, map[string]any{"notes": map[string]any{"command": os.Args[0], "env": map[string]string{mcptest.Mode: mcptest.Stubborn}}})
 			w.ending = func(c *child) {
 				time.Sleep(100 * time.Millisecond)
 				_ = c.cmd.Process.Signal(syscall.SIGSTOP)

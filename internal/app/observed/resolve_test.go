@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"magicode/internal/mcp/mcptest"
 )
 
 const serverName = "ledgerqx12"
@@ -32,7 +34,7 @@ func TestResolve(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(w.home, "settings.json"), string(text))
-	w.serve(t, map[string]any{serverName: map[string]any{"command": os.Args[0], "env": map[string]string{asServer: "1"}}})
+	w.serve(t, map[string]any{serverName: map[string]any{"command": os.Args[0], "env": map[string]string{mcptest.Mode: mcptest.Stubborn}}})
 	w.converse(t, "MC_TELEMETRY=file")
 	logs, err := filepath.Glob(filepath.Join(w.home, "sessions", "*.jsonl"))
 	if err != nil || len(logs) != 1 {
