@@ -140,6 +140,7 @@ func (c *core) decide(cfg config.Config, id Identity) {
 	defer c.mu.Unlock()
 	d := &decision{config: cfg, id: id, hi: make(chan item, hiQueue), lo: make(chan item, loQueue), wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 	d.otlp = newExporter(c, d)
+	c.slow.linked.Store(d.otlp != nil)
 	d.tracer = newTracer(c, d)
 	var ended []*openSpan
 	for _, o := range c.early {

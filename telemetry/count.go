@@ -194,7 +194,7 @@ func (s *slowInstruments) countSpan(o *openSpan) {
 	if len(slowInfos[m].bounds) == 0 {
 		value = 1 // it is counted, not timed
 	}
-	s.observe(m, l, value)
+	s.sample(m, l, s.exemplar(o, value, o.end))
 	s.countInts(o, l.extra)
 }
 
@@ -220,7 +220,7 @@ func (s *slowInstruments) countInts(o *openSpan, extra extraLabels) {
 			if row.metric == metricCodeModeCalls {
 				with = labels{}.with(KeyCodeModeLimit, o.word(KeyCodeModeLimit))
 			}
-			s.observe(row.metric, with, float64(v.value)*row.scale)
+			s.sample(row.metric, with, s.exemplar(o, float64(v.value)*row.scale, o.end))
 		}
 	}
 }
@@ -308,8 +308,8 @@ func (s *slowInstruments) countEvent(o *openSpan, e EventName, at time.Time) {
 	}
 	switch e {
 	case EventInputPersisted:
-		s.observe(metricPersist, labels{}, at.Sub(o.start).Seconds())
+		s.sample(metricPersist, labels{}, s.exemplar(o, at.Sub(o.start).Seconds(), at))
 	case EventFirstDelta:
-		s.observe(metricFirstDelta, labels{}, at.Sub(o.start).Seconds())
+		s.sample(metricFirstDelta, labels{}, s.exemplar(o, at.Sub(o.start).Seconds(), at))
 	}
 }

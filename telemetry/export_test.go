@@ -322,3 +322,56 @@ func TestSelfMetrics(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestExemplars: what spans count has an exemplar in each bucket that it fell
+// into, once, which is a span that is there; the frame path has none, and
+// neither has a capture.
+func TestExemplars(t *testing.T) {
+	for _, preference := range []string{"cumulative", "delta"} {
+		c := otlptest.HTTP(t)
+		tel, dir := exporting(t, c.URL, "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE="+preference)
+		conversation(tel) // which asks for a snapshot when it cleans up
+		conversation(tel)
+		files := stop(t, tel, dir)
+		if strings.Contains(strings.ToLower(files["metrics"]), "exemplar") {
+			t.Error("there are exemplars in the capture")
+		}
+		spans := map[string]string{}
+		for _, s := range c.Spans() {
+			spans[hex.EncodeToString(s.SpanId)] = hex.EncodeToString(s.TraceId)
+		}
+		slow, with := map[string]bool{}, map[string]int{}
+		for i := range slowInfos {
+			slow[slowInfos[i].name] = true
+		}
+		seen := map[string]bool{}
+		for _, snapshot := range c.Snapshots() {
+			for _, m := range snapshot {
+				for _, p := range m.GetHistogram().GetDataPoints() {
+					for _, e := range p.Exemplars {
+						with[m.Name]++
+						if spans[hex.EncodeToString(e.SpanId)] != hex.EncodeToString(e.TraceId) {
+							t.Errorf("%s: an exemplar of a span that is not there", m.Name)
+						}
+						key := fmt.Sprint(m.Name, p.Attributes, e)
+						if seen[key] {
+							t.Errorf("%s: %s twice", preference, key)
+						}
+						seen[key] = true
+						if i, _ := slices.BinarySearch(p.ExplicitBounds, e.GetAsDouble()); p.BucketCounts[i] == 0 {
+							t.Errorf("%s: an exemplar of %v is in no bucket", m.Name, e.GetAsDouble())
+						}
+					}
+					if !slow[m.Name] && len(p.Exemplars) > 0 {
+						t.Errorf("%s has exemplars", m.Name)
+					}
+				}
+			}
+		}
+		for _, name := range []string{"rpc.server.call.duration", nameRunDuration, nameChatDuration, "magi.session.append.duration", "magi.cleanup.duration"} {
+			if with[name] == 0 {
+				t.Errorf("%s has no exemplar", name)
+			}
+		}
+	}
+}

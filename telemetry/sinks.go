@@ -187,7 +187,7 @@ func (j *journal) measure(p *peaks) (fast, slow []point.Metric) {
 	if j.file.on() {
 		out = append(out, one(nameFileSize, "By", point.Gauge, float64(j.file.capture.Size())))
 	}
-	return append(out, j.runtime.metrics(c.began)...), c.slow.metrics()
+	return append(out, j.runtime.metrics(c.began)...), c.slow.metrics(p == &j.otlp.peaks)
 }
 
 // writeMetrics writes what was counted since the last time.

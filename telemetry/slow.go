@@ -3,6 +3,8 @@ package telemetry
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"magicode/telemetry/point"
 )
@@ -212,6 +214,8 @@ type slowInstruments struct {
 	series map[seriesKey]*series
 	counts [slowMetricCount]int
 	models [maxModels]string
+	// linked: a sink takes exemplars.
+	linked atomic.Bool
 }
 
 // maxModels bounds the models of a child that metrics are split by
@@ -237,12 +241,36 @@ type series struct {
 	count   uint64
 	sum     float64
 	buckets []uint64
+	// exemplars have the last value of each bucket since they were taken; nil
+	// where none was of a span, or nobody wants them.
+	exemplars []point.Exemplar
 }
 
 func (s *slowInstruments) count(m slowMetric, l labels) { s.observe(m, l, 1) }
 
 // observe adds a value in the metric's unit.
 func (s *slowInstruments) observe(m slowMetric, l labels, v float64) {
+	s.sample(m, l, point.Exemplar{Value: v})
+}
+
+// exemplar is a value of a span, with the span where somebody will see it
+// (telemetry.md 6.1): that of a request or a run is found by it.
+func (s *slowInstruments) exemplar(o *openSpan, v float64, at time.Time) point.Exemplar {
+	e := point.Exemplar{Value: v}
+	if !s.linked.Load() {
+		return e
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.sc.IsValid() {
+		e.At, e.Trace, e.Span = o.core.clock(at), o.sc.TraceID(), o.sc.SpanID()
+	}
+	return e
+}
+
+// sample adds a value, and keeps it as an exemplar if it has a span.
+func (s *slowInstruments) sample(m slowMetric, l labels, e point.Exemplar) {
+	v := e.Value
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.at(m, l)
@@ -254,6 +282,13 @@ func (s *slowInstruments) observe(m slowMetric, l labels, v float64) {
 	}
 	i, _ := slices.BinarySearch(bounds, v)
 	x.buckets[i]++
+	if e.At.IsZero() {
+		return
+	}
+	if x.exemplars == nil {
+		x.exemplars = make([]point.Exemplar, len(x.buckets))
+	}
+	x.exemplars[i] = e
 }
 
 // at returns the series, made when it is new. Needs mu.
@@ -280,8 +315,8 @@ func (s *slowInstruments) at(m slowMetric, l labels) *series {
 	return x
 }
 
-// metrics returns everything counted so far.
-func (s *slowInstruments) metrics() []point.Metric {
+// metrics returns everything counted so far. take: the exemplars too, each once.
+func (s *slowInstruments) metrics(take bool) []point.Metric {
 	var out [slowMetricCount]point.Metric
 	for m := range out {
 		info := &slowInfos[m]
@@ -299,6 +334,10 @@ func (s *slowInstruments) metrics() []point.Metric {
 			p.Value = x.sum
 		} else {
 			p.Buckets, p.Count, p.Sum = slices.Clone(x.buckets), x.count, x.sum
+			if take && x.exemplars != nil {
+				p.Exemplars = slices.DeleteFunc(x.exemplars, func(e point.Exemplar) bool { return e.At.IsZero() })
+				x.exemplars = nil
+			}
 		}
 		m.Points = append(m.Points, p)
 	}

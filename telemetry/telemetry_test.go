@@ -543,7 +543,7 @@ func TestApprovalCountsFromItsAnnouncement(t *testing.T) {
 		s.Event(EventRequestedQueued)
 		time.Sleep(3 * time.Second)
 		s.End()
-		for _, m := range c.slow.metrics() {
+		for _, m := range c.slow.metrics(false) {
 			if m.Name == "magi.approval.wait.duration" && (m.Points[0].Sum != 3 || len(m.Points[0].Labels) != 1 || m.Points[0].Labels[0].Value != "allow") {
 				t.Errorf("%+v", m.Points)
 			}
@@ -564,7 +564,7 @@ func TestDurationMetrics(t *testing.T) {
 			time.Sleep(50 * time.Millisecond)
 			s.End()
 			found := false
-			for _, got := range c.slow.metrics() {
+			for _, got := range c.slow.metrics(false) {
 				if got.Name == slowInfos[m].name && got.Type == point.Histogram && len(got.Points) == 1 && got.Points[0].Sum == 0.05 && got.Points[0].Count == 1 {
 					found = true
 				}

@@ -114,7 +114,8 @@ func TestMetricsAgainstOfficialTypes(t *testing.T) {
 		{Name: "none"},
 		{Name: "c", Unit: "{x}", Type: point.Counter, Points: []point.Point{{Value: 3, Labels: label}, {Value: 0}}},
 		{Name: "g", Unit: "By", Type: point.Gauge, Points: []point.Point{{Value: 1.5}}},
-		{Name: "h", Unit: "s", Type: point.Histogram, Bounds: []float64{0.1, 1}, Points: []point.Point{{Buckets: []uint64{1, 0, 2}, Count: 3, Sum: 7, Labels: label}}},
+		{Name: "h", Unit: "s", Type: point.Histogram, Bounds: []float64{0.1, 1}, Points: []point.Point{{Buckets: []uint64{1, 0, 2}, Count: 3, Sum: 7, Labels: label,
+			Exemplars: []point.Exemplar{{Value: 0.05, At: at, Trace: traceID, Span: [8]byte{0x91, 7: 2}}, {Value: 3, At: at.Add(1), Trace: traceID, Span: [8]byte{7: 9}}}}}},
 	}}
 	records, points := e.metrics(nil, &g)
 	g.Delta, g.Metrics = true, g.Metrics[3:]
@@ -128,7 +129,9 @@ func TestMetricsAgainstOfficialTypes(t *testing.T) {
 	histogram := func(temporality metricspb.AggregationTemporality) *metricspb.Metric {
 		return &metricspb.Metric{Name: "h", Unit: "s", Data: &metricspb.Metric_Histogram{Histogram: &metricspb.Histogram{AggregationTemporality: temporality,
 			DataPoints: []*metricspb.HistogramDataPoint{{StartTimeUnixNano: from, TimeUnixNano: to, Count: 3, Sum: &sum, BucketCounts: []uint64{1, 0, 2},
-				ExplicitBounds: []float64{0.1, 1}, Attributes: []*common.KeyValue{text("k", "v")}}}}}}
+				ExplicitBounds: []float64{0.1, 1}, Attributes: []*common.KeyValue{text("k", "v")}, Exemplars: []*metricspb.Exemplar{
+					{TimeUnixNano: from, Value: &metricspb.Exemplar_AsDouble{AsDouble: 0.05}, SpanId: []byte{0x91, 0, 0, 0, 0, 0, 0, 2}, TraceId: traceID[:]},
+					{TimeUnixNano: from + 1, Value: &metricspb.Exemplar_AsDouble{AsDouble: 3}, SpanId: []byte{0, 0, 0, 0, 0, 0, 0, 9}, TraceId: traceID[:]}}}}}}}
 	}
 	value := func(start uint64, v float64, kv ...*common.KeyValue) *metricspb.NumberDataPoint {
 		return &metricspb.NumberDataPoint{StartTimeUnixNano: start, TimeUnixNano: to, Value: &metricspb.NumberDataPoint_AsDouble{AsDouble: v}, Attributes: kv}

@@ -116,6 +116,13 @@ func (e *encoder) point(dst []byte, m *point.Metric, p *point.Point, g *Group) [
 	dst = appendDouble(appendFixed(dst, 4, p.Count), 5, p.Sum)
 	dst = appendPacked(dst, 6, p.Buckets, func(n uint64) uint64 { return n })
 	dst = appendPacked(dst, 7, m.Bounds, math.Float64bits)
+	for i := range p.Exemplars {
+		x := &p.Exemplars[i]
+		var exemplar int
+		dst, exemplar = begin(dst, 8)
+		dst = appendDouble(appendTime(dst, 2, x.At), 3, x.Value)
+		dst = finish(appendBytes(appendBytes(dst, 4, x.Span[:]), 5, x.Trace[:]), exemplar)
+	}
 	return finish(e.attributes(dst, 9, otlpjson.RecordMetric, labels), at)
 }
 

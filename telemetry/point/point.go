@@ -3,6 +3,8 @@
 // nor where they go.
 package point
 
+import "time"
+
 // Type is what a metric's points hold.
 type Type uint8
 
@@ -35,4 +37,14 @@ type Point struct {
 	Buckets []uint64
 	Count   uint64
 	Sum     float64
+	// Exemplars are single values of a histogram, at most one of each bucket.
+	Exemplars []Exemplar
+}
+
+// Exemplar is a value and the span that it was taken of.
+type Exemplar struct {
+	Value float64
+	At    time.Time // the zero time: none
+	Trace [16]byte
+	Span  [8]byte
 }
