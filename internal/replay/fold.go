@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"magicode/internal/jsonscan"
+	"magicode/internal/protect/injection"
 	"magicode/internal/provider"
 	"magicode/internal/session"
 )
@@ -245,7 +246,7 @@ func (f *Fold) result(at int, p jsonscan.Value) {
 	if !ok {
 		content = res.Get("output").LenientText()
 	}
-	v, evidence := res.Get("metadata").Get("prompt_injection_protection"), evidenceOf(res.Get("metadata"))
+	v, evidence := injection.RecordedIn(res.Get("metadata")), evidenceOf(res.Get("metadata"))
 	if f.turn.outputs > 0 {
 		evidence = "" // a task's log is told without what is recorded beside a result
 	}
@@ -258,8 +259,7 @@ func (f *Fold) result(at int, p jsonscan.Value) {
 	delete(f.open, id)
 	f.turn.scripts.answered(id)
 	success, _ := res.Get("success").Bool()
-	enforced, _ := v.Get("enforced").Bool()
-	f.turn.settle(sent, success || enforced, content)
+	f.turn.settle(sent, success || v.Enforced(), content)
 	f.turn.add(at, provider.Item{Kind: provider.ItemResult, CallID: sent, Name: name, Success: success, Text: text})
 	f.turn.await(at, id, v, content, evidence)
 }

@@ -14,23 +14,26 @@ import (
 // maxTailBytes bounds the snapshot that a failed task leaves (tools.md 5.7).
 const maxTailBytes = 256 << 10
 
+// verdicts are the assessments of results, by the call and the result they name.
+type verdicts map[[2]string]injection.Recorded
+
 // snapshot renders the last records, the newest within the bound. It stands for
 // a task that said nothing, so a model reads it: of a result it holds what a
 // model may see, without what is recorded for others (tools.md 1.3, 7.4).
 func (r *record) snapshot() string {
 	var lines []string
-	verdicts := make(map[string]injection.Action) // they stand behind their results
+	seen := make(verdicts) // they stand behind their results
 	size := 0
 	for _, ev := range slices.Backward(r.tail) {
-		payload, ok := shown(ev, verdicts)
-		if !ok {
-			continue
-		}
-		raw, err := json.Marshal(payload)
+		raw, err := json.Marshal(ev.Payload)
 		if err != nil {
 			continue
 		}
-		line := string(jsonscan.AppendString([]byte(`{"event_type":`), string(ev.Kind))) + `,"payload":` + redact.Text(string(raw)) + "}"
+		payload := shown(ev.Kind, raw, seen)
+		if payload == nil {
+			continue
+		}
+		line := string(jsonscan.AppendString([]byte(`{"event_type":`), string(ev.Kind))) + `,"payload":` + redact.Text(string(payload)) + "}"
 		if size += len(line) + 1; size > maxTailBytes {
 			break
 		}
@@ -40,69 +43,49 @@ func (r *record) snapshot() string {
 	return strings.Join(lines, "\n")
 }
 
-// shown is a record as a model may read it. Judgements go into verdicts instead.
-func shown(ev session.Event, verdicts map[string]injection.Action) (payload any, ok bool) {
-	switch ev.Kind {
+// shown is a payload as a model may read it, nil for none of it. Assessments go
+// into seen instead.
+func shown(kind session.Kind, payload jsonscan.Value, seen verdicts) jsonscan.Value {
+	switch kind {
 	case session.KindToolAppliedPreview: // for those who look at an edit (extensions.md 13.12)
-		return nil, false
+		return nil
 	case session.KindToolResultAssessment, session.KindCodeModeAssessment:
-		j := judgementOf(fieldsOf(ev.Payload))
-		verdicts[j.id] = j.action
-		return nil, false
+		v := injection.RecordedIn(payload)
+		seen[[2]string{payload.Get("call_id").LenientText(), v.ResultID()}] = v
+		return nil
 	case session.KindToolResult, session.KindCodeModeToolResult:
-		return shownResult(fieldsOf(ev.Payload), verdicts), true
+		return shownResult(payload, seen)
 	}
-	return ev.Payload, true
+	return payload
 }
 
 // shownResult keeps what is named here: a field that a record gains later is
 // not for a model until somebody says so.
-func shownResult(p map[string]any, verdicts map[string]injection.Action) map[string]any {
-	result, _ := p["result"].(map[string]any)
-	meta, _ := result["metadata"].(map[string]any)
-	content, _ := result["content"].(string)
-	if j := judgementOf(meta); j.enforced {
-		content = injection.Project(verdicts[j.id], content, "")
-	}
-	out := map[string]any{"result": map[string]any{"tool_name": result["tool_name"], "success": result["success"], "content": content}}
-	for _, key := range [...]string{"call_id", "parent_call_id", "sequence", "changed_paths", "execution_effects"} {
-		if v, ok := p[key]; ok {
-			out[key] = v
+func shownResult(p jsonscan.Value, seen verdicts) jsonscan.Value {
+	result := p.Get("result")
+	// What was judged is what is stored, and this payload was not stored yet.
+	content := redact.Stored(result.Get("content").LenientText())
+	v := injection.RecordedIn(result.Get("metadata"))
+	if v.Pending() {
+		if said := seen[[2]string{p.Get("call_id").LenientText(), v.ResultID()}]; said.Enforced() {
+			v = said
 		}
 	}
-	return out
+	content = v.Project(content, "", func(text string) string { return text })
+	out := jsonscan.AppendString([]byte(`{"result":{"content":`), content)
+	out = appendFields(out, result, "tool_name", "success")
+	out = append(out, '}')
+	out = appendFields(out, p, "call_id", "parent_call_id", "sequence", "changed_paths", "execution_effects")
+	return append(out, '}')
 }
 
-// judgement is what a record says of the judgement of a result.
-type judgement struct {
-	id       string
-	enforced bool
-	action   injection.Action
-}
-
-func judgementOf(p map[string]any) (j judgement) {
-	m, _ := p["prompt_injection_protection"].(map[string]any)
-	j.id, _ = m["result_id"].(string)
-	j.enforced, _ = m["enforced"].(bool)
-	switch a := m["action"].(type) {
-	case string:
-		j.action = injection.Action(a)
-	case injection.Action:
-		j.action = a
-	}
-	return j
-}
-
-// fieldsOf is a record's payload. Records of scripts are encoded already.
-func fieldsOf(payload any) map[string]any {
-	switch p := payload.(type) {
-	case map[string]any:
-		return p
-	case json.RawMessage:
-		var m map[string]any
-		if json.Unmarshal(p, &m) == nil {
-			return m
+// appendFields adds those members of v to an object that has one already.
+func appendFields(dst []byte, v jsonscan.Value, names ...string) []byte {
+	for _, name := range names {
+		if field := v.Get(name); field.Kind() != jsonscan.Invalid {
+			dst = append(jsonscan.AppendString(append(dst, ','), name), ':')
+			dst = append(dst, field...)
 		}
 	}
-	return nil
+	return dst
 }

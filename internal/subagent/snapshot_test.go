@@ -1,6 +1,8 @@
 package subagent
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -17,30 +19,37 @@ func TestSnapshotShowsWhatAModelMaySee(t *testing.T) {
 	protection := func(action string, enforced bool) map[string]any {
 		return map[string]any{"prompt_injection_protection": map[string]any{"action": action, "enforced": enforced, "result_id": "r"}}
 	}
+	sum := sha256.Sum256([]byte("raw"))
+	assessment := func(call, action string, size int) map[string]any {
+		v := protection(action, true)["prompt_injection_protection"].(map[string]any)
+		v["assessed_bytes"], v["original_bytes"], v["sha256"] = size, size, hex.EncodeToString(sum[:])
+		return map[string]any{"call_id": call, "prompt_injection_protection": v}
+	}
 	marked := injection.Project(injection.Annotate, "raw", "")
 	for _, c := range []struct {
 		name    string
 		meta    map[string]any
-		verdict string // "": none was stored
+		verdict map[string]any // nil: none was stored
 		want    string
 	}{
 		{name: "not judged", meta: protection("not_assessed", false), want: "raw"},
-		{name: "judged, for the record only", meta: protection("pending", false), verdict: "quarantine", want: "raw"},
-		{name: "allowed", meta: protection("pending", true), verdict: "allow", want: "raw"},
-		{name: "marked", meta: protection("pending", true), verdict: "annotate", want: marked},
-		{name: "withheld", meta: protection("pending", true), verdict: "quarantine", want: injection.Withheld},
+		{name: "judged, for the record only", meta: protection("pending", false), verdict: assessment("c", "quarantine", 3), want: "raw"},
+		{name: "allowed", meta: protection("pending", true), verdict: assessment("c", "allow", 3), want: "raw"},
+		{name: "marked", meta: protection("pending", true), verdict: assessment("c", "annotate", 3), want: marked},
+		{name: "withheld", meta: protection("pending", true), verdict: assessment("c", "quarantine", 3), want: injection.Withheld},
+		{name: "of another call", meta: protection("pending", true), verdict: assessment("d", "allow", 3), want: injection.Withheld},
+		{name: "of another text", meta: protection("pending", true), verdict: assessment("c", "allow", 4), want: injection.Withheld},
 		{name: "verdict lost", meta: protection("pending", true), want: injection.Withheld},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.meta[factsKey] = batchFacts{}
 			result := map[string]any{"call_id": "c", "changed_paths": []string{"/w/a"}, "display_id": "d", "resource_display": map[string]any{},
 				"result": map[string]any{"tool_name": "read", "success": true, "content": "raw", "metadata": c.meta}}
-			verdict := map[string]any{"call_id": "c", "prompt_injection_protection": protection(c.verdict, true)["prompt_injection_protection"]}
 			direct := []session.Event{{Kind: session.KindToolResult, Payload: result}, {Kind: session.KindToolAppliedPreview, Payload: map[string]any{}}}
 			script := []session.Event{{Kind: session.KindCodeModeToolResult, Payload: encoded(t, result)}}
-			if c.verdict != "" {
-				direct = append(direct, session.Event{Kind: session.KindToolResultAssessment, Payload: verdict})
-				script = append(script, session.Event{Kind: session.KindCodeModeAssessment, Payload: encoded(t, verdict)})
+			if c.verdict != nil {
+				direct = append(direct, session.Event{Kind: session.KindToolResultAssessment, Payload: c.verdict})
+				script = append(script, session.Event{Kind: session.KindCodeModeAssessment, Payload: encoded(t, c.verdict)})
 			}
 			want := map[string]any{"call_id": "c", "changed_paths": []any{"/w/a"},
 				"result": map[string]any{"tool_name": "read", "success": true, "content": c.want}}
