@@ -1,11 +1,10 @@
 package telemetry
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"go.opentelemetry.io/otel/attribute"
 
 	"magicode/telemetry/config"
 	"magicode/telemetry/otlp"
@@ -44,11 +43,13 @@ type decision struct {
 	config  config.Config
 	id      Identity
 	tracer  tracer
-	hi, lo  chan item
+	hi      chan item
+	lo      chan *openSpan // ended, for the capture
 	wake    chan struct{}  // lo is worth a look; one signal is enough
 	idle    atomic.Bool    // the journal has seen lo empty, and waits
 	otlp    *otlp.Exporter // nil when nothing is exported
 	salt    atomic.Pointer[[]byte]
+	hashes  hashes
 	hurry   atomic.Bool // the cleanup has begun
 	stopped chan struct{}
 }
@@ -80,16 +81,16 @@ func (c *core) begin(k Kind, parent *openSpan, now time.Time) *openSpan {
 		o.start = c.began
 		c.child.Store(o)
 	case k == SpanRequest:
-		o.set(attribute.Int64(intKeys[KeyRequestSeq], c.requests.Add(1)))
+		o.set(intOf(KeyRequestSeq, c.requests.Add(1)))
 	case k == SpanRun:
-		o.set(attribute.Int64(intKeys[KeyRunSeq], c.runs.Add(1)))
+		o.set(intOf(KeyRunSeq, c.runs.Add(1)))
 		o.deltas = c.hot.deltaCounts()
 		c.spans.Store(0)
 		c.appends.Store(0)
 	case shortWait(k), k == SpanSessionAppend && c.appends.Add(1) > maxRunAppends:
 		o.held = true
 	case k == SpanApprovalWait:
-		o.set(attribute.Int64(intKeys[KeyApprovalSeq], c.approvals.Add(1)))
+		o.set(intOf(KeyApprovalSeq, c.approvals.Add(1)))
 	}
 	d := c.decided.Load()
 	if d == nil {
@@ -99,21 +100,19 @@ func (c *core) begin(k Kind, parent *openSpan, now time.Time) *openSpan {
 	}
 	c.enter(o)
 	if !o.held {
-		o.report(d)
+		o.report()
 	}
-	if !o.held || shortWait(k) {
-		d.announce(o)
-	}
+	d.news()
 	return o
 }
 
 // report gives the span its identity, unless that is done or too late.
-func (o *openSpan) report(d *decision) {
-	sc, above := d.tracer.start(o)
+func (o *openSpan) report() {
+	id, above := o.identify()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.sc.IsValid() && !o.ended {
-		o.sc, o.above = sc, above
+	if !o.id.valid() && !o.ended {
+		o.id, o.above = id, above
 	}
 }
 
@@ -138,7 +137,7 @@ func (c *core) remember(o *openSpan) *decision {
 func (c *core) decide(cfg config.Config, id Identity) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	d := &decision{config: cfg, id: id, hi: make(chan item, hiQueue), lo: make(chan item, loQueue), wake: make(chan struct{}, 1), stopped: make(chan struct{})}
+	d := &decision{config: cfg, id: id, hi: make(chan item, hiQueue), lo: make(chan *openSpan, loQueue), wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 	d.otlp = newExporter(c, d)
 	c.slow.linked.Store(d.otlp != nil)
 	d.tracer = newTracer(c, d)
@@ -147,14 +146,13 @@ func (c *core) decide(cfg config.Config, id Identity) {
 		if shortWait(o.kind) {
 			continue
 		}
-		sc, above := d.tracer.start(o)
+		id, above := o.identify()
 		o.mu.Lock()
-		o.sc, o.above = sc, above
+		o.id, o.above = id, above
 		if o.ended {
 			ended = append(ended, o)
 		}
 		o.mu.Unlock()
-		d.announce(o)
 	}
 	c.early = nil
 	c.decided.Store(d)
@@ -166,10 +164,10 @@ func (c *core) decide(cfg config.Config, id Identity) {
 
 // late reports a span that was kept back.
 func (c *core) late(o *openSpan) {
-	if d := c.decided.Load(); d != nil {
-		sc, above := d.tracer.start(o)
+	if c.decided.Load() != nil {
+		id, above := o.identify()
 		o.mu.Lock()
-		o.sc, o.above = sc, above
+		o.id, o.above = id, above
 		o.mu.Unlock()
 		o.export()
 	}
@@ -218,14 +216,16 @@ func beats(k Kind) bool {
 }
 
 // openSpans lists the open spans, newest first.
-func (c *core) openSpans() []*openSpan {
+func (c *core) openSpans() []*openSpan { return c.appendOpen(nil) }
+
+func (c *core) appendOpen(dst []*openSpan) []*openSpan {
 	c.openMu.Lock()
 	defer c.openMu.Unlock()
-	out := make([]*openSpan, 0, c.open)
+	dst = slices.Grow(dst, c.open)
 	for o := c.newest; o != nil; o = o.next {
-		out = append(out, o)
+		dst = append(dst, o)
 	}
-	return out
+	return dst
 }
 
 func (c *core) busy() bool {

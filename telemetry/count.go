@@ -33,17 +33,6 @@ func countedWord(k Kind, key EnumKey) bool {
 	return false
 }
 
-// countedInt reports the numbers that a metric has of its own.
-func countedInt(k IntKey) bool {
-	switch k {
-	case KeyRunInferenceCalls, KeyRunToolCalls, KeyRunContentBytes, KeyFirstChunkMS, KeyInputTokens, KeyOutputTokens,
-		KeyCacheReadTokens, KeyCacheWriteTokens, KeyReasoningTokens, KeyToolOutputBytes, KeyAppendBytes, KeyHistoryBytes, KeyHistoryParts, KeyHistoryEntries,
-		KeyCodeModeCalls, KeySubagentQueueMS:
-		return true
-	}
-	return false
-}
-
 // spanMetric is the metric of a kind's duration, and the word that stands for
 // the kind where several share one.
 func spanMetric(k Kind) (m slowMetric, key EnumKey, word string, ok bool) {
@@ -165,10 +154,7 @@ func (s *slowInstruments) countSpan(o *openSpan) {
 	if !ok {
 		return
 	}
-	l := o.words
-	if o.kind == SpanSubagent {
-		l.keys[0] = KeyRunOutcome // a task is counted with the runs
-	}
+	l := o.countedWords()
 	if key != keyNone {
 		l = l.with(key, WordOf(word))
 	}
@@ -190,95 +176,68 @@ func (s *slowInstruments) countSpan(o *openSpan) {
 		l = l.withCode(o.code)
 	}
 	l.extra = s.extra(o)
-	value := o.end.Sub(o.counted()).Seconds()
+	took := (o.lasted - o.counted().Sub(o.start)).Seconds()
 	if len(slowInfos[m].bounds) == 0 {
-		value = 1 // it is counted, not timed
+		took = 1 // it is counted, not timed
 	}
-	s.sample(m, l, s.exemplar(o, value, o.end))
+	s.sample(m, l, s.exemplar(o, took, o.ends()))
 	s.countInts(o, l.extra)
 }
 
-// countInts counts the numbers of a span that have metrics of their own.
-func (s *slowInstruments) countInts(o *openSpan, extra extraLabels) {
-	if o.nInts == 0 {
-		return
+// countedWords are the words that the metric of a span is split by.
+func (o *openSpan) countedWords() (l labels) {
+	for _, v := range o.values {
+		if k := EnumKey(v.key); v.class == formWord && countedWord(o.kind, k) {
+			if o.kind == SpanSubagent {
+				k = KeyRunOutcome // a task is counted with the runs
+			}
+			l = l.with(k, Word(v.n))
+		}
 	}
+	return l
+}
+
+// countInts counts the numbers of a span that have metrics of their own.
+func (s *slowInstruments) countInts(o *openSpan, x extra) {
 	l := intLabels(o)
-	l.extra = extra
-	for _, row := range intMetrics {
+	l.extra = x
+	for i := range intMetrics {
+		row := &intMetrics[i]
 		if row.kind != o.kind {
 			continue
 		}
-		for _, v := range o.ints[:o.nInts] {
-			if v.key != row.key {
-				continue
-			}
-			with := l
-			if len(slowInfos[row.metric].bounds) == 0 {
-				with.extra = with.extra.with(keyTokenModality, "unknown")
-			}
-			if row.metric == metricCodeModeCalls {
-				with = labels{}.with(KeyCodeModeLimit, o.word(KeyCodeModeLimit))
-			}
-			s.sample(row.metric, with, s.exemplar(o, float64(v.value)*row.scale, o.end))
+		n, ok := o.find(formInt, uint8(row.key))
+		if !ok {
+			continue
 		}
+		with := l
+		with.extra.modality = len(slowInfos[row.metric].bounds) == 0
+		if row.metric == metricCodeModeCalls {
+			with = labels{}.with(KeyCodeModeLimit, o.word(KeyCodeModeLimit))
+		}
+		s.sample(row.metric, with, s.exemplar(o, float64(n)*row.scale, o.ends()))
 	}
 }
 
 // extra are the labels that are no words of ours.
-func (s *slowInstruments) extra(o *openSpan) (e extraLabels) {
+func (s *slowInstruments) extra(o *openSpan) extra {
 	switch o.kind {
 	case SpanRequest:
-		e = e.with(keyRPCSystem, rpcSystem)
-		if o.failed {
-			e = e.with(keyRPCStatus, o.code.text())
-		}
+		return extra{of: extraRequest}
 	case SpanRun:
-		e = e.with(keyAgentName, serviceName)
+		return extra{of: extraRun}
 	case SpanSubagent:
-		e = e.with(keyAgentName, agentSubagent)
+		return extra{of: extraSubagent}
 	case SpanChat:
-		e = e.with(keyOperation, "chat")
-		for _, k := range [...]NameKey{KeyModel, KeyResponseModel} {
-			if text := o.nameOf(k); text != "" {
-				e = e.with(nameKeys[k], s.model(text))
-			}
-		}
+		return extra{of: extraChat, model: s.model(o.nameOf(KeyModel)), response: s.model(o.nameOf(KeyResponseModel))}
 	}
-	return e
-}
-
-// word is the word that a span has for a key.
-func (o *openSpan) word(k EnumKey) Word {
-	if o == nil {
-		return 0
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, kv := range o.attrs {
-		if string(kv.Key) == enumKeys[k] {
-			return WordOf(kv.Value.AsString())
-		}
-	}
-	return 0
-}
-
-// nameOf is what may be said of a name that a span has; "" for nothing.
-func (o *openSpan) nameOf(k NameKey) string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, n := range o.names {
-		if n.key == k {
-			return o.core.nameText(n.name)
-		}
-	}
-	return ""
+	return extra{}
 }
 
 // counted is where the metric of a span begins: that of an approval when the
 // question was queued for the host, everything else with the span.
 func (o *openSpan) counted() time.Time {
-	for _, e := range o.events {
+	for _, e := range o.happened {
 		if e.name == EventRequestedQueued {
 			return e.at
 		}
@@ -288,17 +247,16 @@ func (o *openSpan) counted() time.Time {
 
 // intLabels: sizes and token counts are split by the kind's words, but not by
 // how the span ended.
-func intLabels(o *openSpan) labels {
-	if o.kind == SpanChat || o.kind == SpanExecuteTool && o.words.n > 0 {
-		l := labels{}
-		for i := range int(o.words.n) {
-			if k := o.words.keys[i]; k == KeyTool || k == KeyProviderName || k == KeyChatPurpose {
-				l = l.with(k, o.words.words[i])
-			}
-		}
-		return l
+func intLabels(o *openSpan) (l labels) {
+	if o.kind != SpanChat && o.kind != SpanExecuteTool {
+		return labels{}
 	}
-	return labels{}
+	for _, v := range o.values {
+		if k := EnumKey(v.key); v.class == formWord && (k == KeyTool || k == KeyProviderName || k == KeyChatPurpose) {
+			l = l.with(k, Word(v.n))
+		}
+	}
+	return l
 }
 
 // countEvent counts how long a run took to its first signs of life.

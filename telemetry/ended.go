@@ -14,35 +14,40 @@ import (
 // endedSpan is an ended span as OpenTelemetry's exporters take it. The SDK's own
 // spans hold everything once more: they cost three times as much memory and were
 // most of what a recorded span took. The embedded interface is nil: it brings the
-// one method that no other package can have, which nobody calls.
+// one method that no other package can have, which nobody calls. It is for one
+// goroutine at a time.
 type endedSpan struct {
 	sdktrace.ReadOnlySpan
 	o      *openSpan
 	tracer *tracer
+	room   []attribute.KeyValue
 }
 
 var _ sdktrace.ReadOnlySpan = (*endedSpan)(nil)
 
 // Name and the methods below are those of the interface.
 func (e *endedSpan) Name() string                   { return e.o.name() }
-func (e *endedSpan) SpanContext() trace.SpanContext { return e.o.sc }
+func (e *endedSpan) SpanContext() trace.SpanContext { return e.o.id.context() }
 func (e *endedSpan) SpanKind() trace.SpanKind       { return role(kinds[e.o.kind].role) }
 func (e *endedSpan) StartTime() time.Time           { return e.o.core.clock(e.o.start) }
-func (e *endedSpan) EndTime() time.Time             { return e.o.core.clock(e.o.end) }
+func (e *endedSpan) EndTime() time.Time             { return e.o.core.clock(e.o.ends()) }
 
-// Attributes is not to be changed.
-func (e *endedSpan) Attributes() []attribute.KeyValue { return e.o.attrs }
+// Attributes are made anew each time, in the room of e.
+func (e *endedSpan) Attributes() []attribute.KeyValue {
+	e.room = e.o.attributes(e.room[:0])
+	return e.room
+}
 
 func (e *endedSpan) Parent() trace.SpanContext {
 	if kinds[e.o.kind].root {
 		return trace.SpanContext{}
 	}
-	return e.o.above
+	return e.o.above.context()
 }
 
 // Links are from a root to the span it began in, or to the host's.
 func (e *endedSpan) Links() []sdktrace.Link {
-	to := e.o.above
+	to := e.o.above.context()
 	if e.o.kind == SpanChild {
 		to = e.tracer.link
 	}
@@ -54,7 +59,7 @@ func (e *endedSpan) Links() []sdktrace.Link {
 
 func (e *endedSpan) Events() []sdktrace.Event {
 	var out []sdktrace.Event
-	for _, x := range e.o.events {
+	for _, x := range e.o.happened {
 		out = append(out, sdktrace.Event{Name: eventNames[x.name], Time: e.o.core.clock(x.at)})
 	}
 	return out

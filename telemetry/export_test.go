@@ -65,12 +65,13 @@ func capturedSpans(t *testing.T, text string) (out []string) {
 		if err := json.Unmarshal([]byte(line), &doc); err != nil {
 			t.Fatal(err)
 		}
-		s := doc.ResourceSpans[0].ScopeSpans[0].Spans[0]
-		var keys []string
-		for _, a := range s.Attributes {
-			keys = append(keys, a.Key)
+		for _, s := range doc.ResourceSpans[0].ScopeSpans[0].Spans {
+			var keys []string
+			for _, a := range s.Attributes {
+				keys = append(keys, a.Key)
+			}
+			out = append(out, fmt.Sprint(s.SpanID, s.ParentSpanID, s.Name, keys, len(s.Events), len(s.Links), s.Status.Code))
 		}
-		out = append(out, fmt.Sprint(s.SpanID, s.ParentSpanID, s.Name, keys, len(s.Events), len(s.Links), s.Status.Code))
 	}
 	slices.Sort(out)
 	return out

@@ -7,7 +7,6 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"magicode/telemetry/capture"
-	"magicode/telemetry/dump"
 	"magicode/telemetry/otlpjson"
 	"magicode/telemetry/point"
 )
@@ -24,10 +23,11 @@ type journal struct {
 	status   statusFile
 	recorder recorder
 
-	buffers [2][]byte   // lines of traces and logs that are not written yet
-	watched []*openSpan // begun, and without a start record so far
+	traces, logs batch
+	opened       []*openSpan // while it looks at what is open
+	ended        endedSpan   // while it is written down
 
-	lookAt, flushAt, beatAt, countAt, promAt time.Time
+	lookAt, beatAt, countAt, promAt time.Time
 	// What the metrics file had last, and when.
 	counted   []point.Metric
 	countedAt time.Time
@@ -36,21 +36,28 @@ type journal struct {
 	runtime   runtimeReader
 }
 
+// batch is lines that are not written yet.
+type batch struct {
+	lines []byte
+	last  int    // where the last line begins
+	count uint64 // spans, records or, of metrics, lines
+}
+
+// empty keeps the room, unless it is more than usual.
+func (b *batch) empty() {
+	if cap(b.lines) > 4*maxBatch {
+		b.lines = nil
+	}
+	b.lines, b.last, b.count = b.lines[:0], 0, 0
+}
+
 // Intervals (telemetry.md 5.2, 8.4).
 const (
-	lateAfter    = 250 * time.Millisecond
-	lookAfter    = 100 * time.Millisecond // with flushAfter 200 ms, the bound for a record that is not urgent
-	flushAfter   = 100 * time.Millisecond
-	beatEvery    = 5 * time.Second
-	beatCleanup  = 100 * time.Millisecond
-	peakEvery    = time.Second
-	maxBatch     = 64 << 10
-	maxPerWakeup = 256
-)
-
-const (
-	bufferTraces = iota
-	bufferLogs
+	lateAfter   = 250 * time.Millisecond
+	lookAfter   = 100 * time.Millisecond // what is not urgent is in the file after that
+	beatEvery   = 5 * time.Second
+	beatCleanup = 100 * time.Millisecond
+	maxBatch    = 16 << 10 // bytes of one write, and one span or record
 )
 
 func newJournal(c *core, d *decision) *journal {
@@ -63,7 +70,7 @@ func (j *journal) run() {
 	j.open()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	j.d.idle.Store(true)
+	j.notice(time.Now()) // nobody was woken while the files were opened
 	for {
 		timer.Reset(j.sleep(time.Now()))
 		select {
@@ -83,34 +90,37 @@ func (j *journal) run() {
 	}
 }
 
-// notice sets the time of the next look at lo.
+// notice sets the time of the next look.
 func (j *journal) notice(now time.Time) {
-	switch {
-	case j.d.hurry.Load() || len(j.d.lo) >= loQueue/2:
-		j.lookAt = now
-	case j.lookAt.IsZero():
-		j.lookAt = now.Add(lookAfter)
+	at := now.Add(lookAfter)
+	if j.d.hurry.Load() || len(j.d.lo) >= loSoon {
+		at = now
+	}
+	if j.lookAt.IsZero() || at.Before(j.lookAt) {
+		j.lookAt = at
 	}
 }
 
-// look takes what is in lo, as long as there is nothing more urgent.
-func (j *journal) look() {
+// look takes what is in lo, as long as there is nothing more urgent, and tells of
+// what is open. While it finds something it comes back by itself, so that
+// nobody has to wake it; after a look in vain it waits for a signal.
+func (j *journal) look(now time.Time) {
+	j.d.idle.Store(true) // first: who is too late for this look gives a signal
+	found := false
 	for len(j.d.hi) == 0 {
 		select {
-		case it := <-j.d.lo:
-			j.take(it)
+		case o := <-j.d.lo:
+			found = true
+			j.span(o)
 			continue
 		default:
 		}
-		j.lookAt = time.Time{}
-		j.d.idle.Store(true)
-		select {
-		case it := <-j.d.lo: // put before idle was set: nobody will signal it
-			j.d.idle.Store(false)
-			j.take(it)
-		default:
-			return
-		}
+		break
+	}
+	told, again := j.tell(now)
+	j.lookAt = again
+	if (found || told || len(j.d.lo) > 0) && j.d.idle.CompareAndSwap(true, false) {
+		j.notice(now)
 	}
 }
 
@@ -144,7 +154,7 @@ func (j *journal) loadSalt() {
 // sleep is how long there is nothing to do but wait.
 func (j *journal) sleep(now time.Time) time.Duration {
 	next := now.Add(time.Hour)
-	for _, at := range []time.Time{j.lookAt, j.flushAt, j.beatAt} {
+	for _, at := range [...]time.Time{j.lookAt, j.beatAt} {
 		if !at.IsZero() && at.Before(next) {
 			next = at
 		}
@@ -158,11 +168,6 @@ func (j *journal) sleep(now time.Time) time.Duration {
 	if j.otlp.on() && j.otlp.at.Before(next) {
 		next = j.otlp.at
 	}
-	if len(j.watched) > 0 {
-		if at := j.watched[0].start.Add(lateAfter); at.Before(next) {
-			next = at
-		}
-	}
 	return max(next.Sub(now), 0)
 }
 
@@ -170,14 +175,7 @@ func (j *journal) sleep(now time.Time) time.Duration {
 func (j *journal) take(it item) {
 	switch {
 	case it.ended != nil:
-		j.add(bufferTraces, j.encoder.AppendSpan(j.buffers[bufferTraces], it.ended))
-	case it.record != nil && it.of.over():
-	case it.record != nil:
-		j.log(*it.record)
-	case it.opened != nil && kinds[it.opened.kind].now && !it.opened.held:
-		j.started(it.opened, false)
-	case it.opened != nil:
-		j.watched = append(j.watched, it.opened)
+		j.span(it.ended)
 	case it.snap:
 		j.snap()
 	case it.measure:
@@ -185,61 +183,38 @@ func (j *journal) take(it item) {
 	}
 }
 
-// add takes a buffer that has grown by whole lines. A line that is too long is
-// taken back.
-func (j *journal) add(which int, grown []byte) {
-	limit, signal := otlpjson.MaxLine, signalSpan
-	if which == bufferLogs {
-		limit, signal = otlpjson.MaxDump, signalLog
-	}
-	if len(grown)-len(j.buffers[which]) > limit || !j.file.on() {
-		if j.file.on() {
-			j.core.losses.drop(sinkFile, signal, dropCap, 1)
-		}
+// span adds an ended span to its batch.
+func (j *journal) span(o *openSpan) {
+	if !j.file.on() {
 		return
 	}
-	j.buffers[which] = grown
-	if j.flushAt.IsZero() {
-		j.flushAt = time.Now().Add(flushAfter)
+	j.ended.o, j.ended.tracer = o, &j.d.tracer
+	b, ok := &j.traces, false
+	if b.lines, b.last, ok = j.encoder.AppendSpan(b.lines, b.last, &j.ended); !ok {
+		j.core.losses.drop(sinkFile, signalSpan, dropCap, 1)
+		return
 	}
-	if j.d.hurry.Load() || len(grown) >= maxBatch {
+	b.count++
+	if len(b.lines) >= maxBatch {
 		j.flush()
 	}
 }
 
+// log adds a record to its batch. One that is too long is taken back.
 func (j *journal) log(l otlpjson.Log) {
-	j.add(bufferLogs, j.encoder.AppendLog(j.buffers[bufferLogs], l))
-}
-
-// started writes the start record of a span that is open. One that has ended
-// already has its end in the same write, and needs none.
-func (j *journal) started(o *openSpan, late bool) {
-	if late && o.held {
-		o.report(j.d) // it has become a span worth the name
-	}
-	o.mu.Lock()
-	j.scratch = append(j.scratch[:0], o.attrs...)
-	sc, ended := o.sc, o.ended
-	o.mu.Unlock()
-	if ended && (late || !o.urgent()) || !sc.IsValid() {
+	if !j.file.on() {
 		return
 	}
-	j.beat(o)
-	j.identify(o)
-	if late {
-		j.scratch = append(j.scratch, attribute.Bool(keySpanLate, true))
+	b := &j.logs
+	grown := j.encoder.AppendLog(b.lines, l)
+	if len(grown)-len(b.lines) > otlpjson.MaxDump {
+		j.core.losses.drop(sinkFile, signalLog, dropCap, 1)
+		return
 	}
-	j.log(otlpjson.Log{Time: j.core.clock(o.start), Name: recordStart, Span: sc, Attributes: j.scratch})
-}
-
-// identify adds to the scratch what names a span in a record about it.
-func (j *journal) identify(o *openSpan) {
-	o.mu.Lock()
-	name := o.name()
-	o.mu.Unlock()
-	j.scratch = append(j.scratch, attribute.String(keySpanName, name))
-	if above := o.ancestor(); above.IsValid() && !kinds[o.kind].root {
-		j.scratch = append(j.scratch, attribute.String(keySpanParent, above.SpanID().String()))
+	b.lines = grown
+	b.count++
+	if len(b.lines) >= maxBatch {
+		j.flush()
 	}
 }
 
@@ -260,19 +235,12 @@ func (j *journal) beatInterval() time.Duration {
 func (j *journal) due(now time.Time) {
 	j.arm()
 	if !j.lookAt.IsZero() && (!now.Before(j.lookAt) || j.d.hurry.Load()) {
-		j.look()
-	}
-	for len(j.watched) > 0 && !now.Before(j.watched[0].start.Add(lateAfter)) {
-		o := j.watched[0]
-		j.watched = j.watched[1:]
-		j.started(o, true)
+		j.look(now)
 	}
 	if !j.beatAt.IsZero() && !now.Before(j.beatAt) {
 		j.heartbeat(now)
 	}
-	if !j.flushAt.IsZero() && (!now.Before(j.flushAt) || j.d.hurry.Load()) {
-		j.flush()
-	}
+	j.flush()
 	if j.file.on() && !now.Before(j.countAt) {
 		j.countAt = now.Add(j.d.config.MetricsInterval)
 		j.writeMetrics(now)
@@ -312,39 +280,10 @@ func (j *journal) heartbeat(now time.Time) {
 	}})
 }
 
-// snap writes down how things stand shortly before a detachment.
-func (j *journal) snap() {
-	now := time.Now()
-	for _, o := range j.core.openSpans() {
-		o.mu.Lock()
-		j.scratch = append(j.scratch[:0], o.attrs...)
-		sc := o.sc
-		o.mu.Unlock()
-		if !sc.IsValid() {
-			continue
-		}
-		j.identify(o)
-		j.scratch = append(j.scratch, attribute.Int64(keySpanAge, now.Sub(o.start).Milliseconds()))
-		j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordOpen, Span: sc, Attributes: j.scratch})
-	}
-	if j.d.config.File.Goroutines && j.file.on() {
-		j.log(otlpjson.Log{Time: j.core.clock(now), Name: recordGoroutines, Body: dump.Goroutines()})
-	}
-	j.flush()
-	j.writeTrace()
-}
-
 // flush writes the lines that have come together.
 func (j *journal) flush() {
-	j.flushAt = time.Time{}
-	j.file.write(j, capture.Logs, j.buffers[bufferLogs])
-	j.file.write(j, capture.Traces, j.buffers[bufferTraces])
-	for i := range j.buffers {
-		if cap(j.buffers[i]) > 4*maxBatch {
-			j.buffers[i] = nil
-		}
-		j.buffers[i] = j.buffers[i][:0]
-	}
+	j.file.write(j, capture.Logs, &j.logs)
+	j.file.write(j, capture.Traces, &j.traces)
 }
 
 // finish writes everything that is left and closes.
@@ -354,14 +293,15 @@ func (j *journal) finish(b *barrier) {
 		case it := <-j.d.hi:
 			j.take(it)
 			continue
-		case it := <-j.d.lo:
-			j.take(it)
+		case o := <-j.d.lo:
+			j.span(o)
 			continue
 		default:
 		}
 		break
 	}
 	now := time.Now()
+	j.tell(now)
 	if j.otlp.on() {
 		j.otlp.exporter.Close(b.export, j.groups(now))
 	}

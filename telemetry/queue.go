@@ -1,21 +1,15 @@
 package telemetry
 
 import (
-	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-
-	"magicode/telemetry/otlpjson"
 )
 
-// item is one thing for the journal. Exactly one field is set, but for a record.
+// item is one thing for the journal that does not wait. Exactly one field is set.
+// What is open is no item: the journal looks for itself (tell.go).
 type item struct {
-	ended   sdktrace.ReadOnlySpan
-	opened  *openSpan
-	record  *otlpjson.Log
-	of      *openSpan // whom a record is about
+	ended   *openSpan
 	snap    bool
 	measure bool // metrics are wanted now
 	barrier *barrier
@@ -38,15 +32,15 @@ type exitState struct {
 const (
 	hiQueue = 512
 	loQueue = 4096
+	// loSoon is how many ended spans are not left waiting for the next look: what
+	// waits is memory, and the collector of garbage comes sooner for it.
+	loSoon = 128
 )
 
-func (d *decision) put(c *core, it item, hi bool) {
-	queue := d.lo
-	if hi {
-		queue = d.hi
-	}
+// put queues what does not wait.
+func (d *decision) put(c *core, it item) {
 	select {
-	case queue <- it:
+	case d.hi <- it:
 	default:
 		signal := signalLog
 		if it.ended != nil {
@@ -54,16 +48,27 @@ func (d *decision) put(c *core, it item, hi bool) {
 		}
 		c.losses.drop(sinkFile, signal, dropQueue, 1)
 	}
-	if !hi {
-		d.nudge()
+}
+
+// putEnded queues a span that has ended, for the capture.
+func (d *decision) putEnded(o *openSpan) {
+	if o.urgent() {
+		d.put(o.core, item{ended: o})
+		return
 	}
+	select {
+	case d.lo <- o:
+	default:
+		o.core.losses.drop(sinkFile, signalSpan, dropQueue, 1)
+	}
+	d.nudge()
 }
 
 // nudge wakes the journal if that has to be: because it sleeps without a time to
-// look at lo again, because lo fills up, or because everything is urgent. To wake
-// it for each item took several times as long as the item itself.
+// look again, because enough spans wait, or because everything is urgent. To wake
+// it takes several times as long as to write down a span.
 func (d *decision) nudge() {
-	if !d.hurry.Load() && len(d.lo) < loQueue/2 && (!d.idle.Load() || !d.idle.CompareAndSwap(true, false)) {
+	if !d.hurry.Load() && len(d.lo) < loSoon && (!d.idle.Load() || !d.idle.CompareAndSwap(true, false)) {
 		return
 	}
 	select {
@@ -72,42 +77,16 @@ func (d *decision) nudge() {
 	}
 }
 
-// announce queues the start record of a span, or the look at it after 250 ms.
-func (d *decision) announce(o *openSpan) {
-	d.put(o.core, item{opened: o}, o.urgent())
+// news has the journal look at a span that is open: it has begun, or has come
+// further. Only a capture tells of spans that have not ended.
+func (d *decision) news() {
+	if d.config.File.On {
+		d.nudge()
+	}
 }
 
-// urgent reports the kinds whose records go ahead of the rest.
+// urgent reports the kinds whose ends go ahead of the rest.
 func (o *openSpan) urgent() bool { return o.kind >= SpanCleanup || o.kind == SpanChild }
-
-// over reports that a record of how far the span is says nothing any more: it has
-// ended, and its end stands in the same write. What is urgent is told all the same.
-func (o *openSpan) over() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.ended && !o.urgent()
-}
-
-// progress records what happened inside a span that has not ended, with what is
-// known of it by then: an event, or "" where it has only come further.
-func (c *core) progress(o *openSpan, event string, at time.Time) {
-	d := c.decided.Load()
-	if d == nil {
-		return
-	}
-	o.mu.Lock()
-	sc, attrs := o.sc, slices.Clone(o.attrs)
-	attrs = append(attrs, attribute.String(keySpanName, o.name()))
-	live := !o.ended
-	o.mu.Unlock()
-	if !sc.IsValid() || !live {
-		return
-	}
-	if event != "" {
-		attrs = append(attrs, attribute.String(keyEventName, event))
-	}
-	d.put(c, item{record: &otlpjson.Log{Time: c.clock(at), Name: recordEvent, Span: sc, Attributes: attrs}, of: o}, o.urgent())
-}
 
 func (c *core) urgent() {
 	if d := c.decided.Load(); d != nil {
@@ -121,7 +100,7 @@ func (c *core) urgent() {
 func (d *decision) flush(c *core) {
 	if d.otlp != nil {
 		d.otlp.Flush()
-		d.put(c, item{measure: true}, true)
+		d.put(c, item{measure: true})
 	}
 }
 
@@ -154,12 +133,11 @@ func (c *core) snapshot(now time.Time) {
 			ages = append(ages, now.Sub(o.start).Milliseconds())
 		}
 	}
-	d.put(c, item{snap: true}, true)
+	d.put(c, item{snap: true})
 	if o := c.begin(SpanCleanupSnapshot, above, now); o != nil {
 		o.mu.Lock()
-		o.set(attribute.Int(keyOpen, len(open)))
-		o.set(attribute.StringSlice(keyOpenNames, names))
-		o.set(attribute.Int64Slice(keyOpenAges, ages))
+		o.set(intOf(keyOpenSpans, int64(len(open))))
+		o.lists = &[...]attribute.KeyValue{attribute.StringSlice(keyOpenNames, names), attribute.Int64Slice(keyOpenAges, ages)}
 		o.mu.Unlock()
 		if server != 0 {
 			o.str(KeyMCPServer, server)

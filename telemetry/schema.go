@@ -38,11 +38,12 @@ var keyForms = sync.OnceValue(func() map[string]form {
 // key must be known, and its value must be of the key's type and form. It knows
 // nothing of how values are made.
 func allowed(r otlpjson.Record, key string, v attribute.Value) bool {
+	is := keyForms()[key]
 	switch v.Type() {
 	case attribute.INT64:
-		return keyForms()[key] == formInt || oneOf(key, keySpanAge, keyOldest, keyOutputOldest, keyWorkerPending, keyGoroutines, keyDropped, "magi.capture.schema")
+		return is == formInt || oneOf(key, keySpanAge, keyOldest, keyOutputOldest, keyWorkerPending, keyGoroutines, keyDropped, "magi.capture.schema")
 	case attribute.BOOL:
-		return keyForms()[key] == formBool || oneOf(key, keySpanCut, keySpanLate, keyStream)
+		return is == formBool || oneOf(key, keySpanCut, keySpanLate, keyStream)
 	case attribute.STRINGSLICE:
 		if key == enumKeys[KeyFinishReasons] {
 			return !slices.ContainsFunc(v.AsStringSlice(), func(s string) bool { return s != other && WordOf(s) == 0 })
@@ -51,21 +52,21 @@ func allowed(r otlpjson.Record, key string, v attribute.Value) bool {
 	case attribute.INT64SLICE:
 		return key == keyOpenAges
 	case attribute.STRING:
-		return allowedText(r, key, v.AsString())
+		return allowedText(r, key, is, v.AsString())
 	}
 	return false
 }
 
-func allowedText(r otlpjson.Record, key, s string) bool {
+func allowedText(r otlpjson.Record, key string, is form, s string) bool {
 	switch {
 	case r == otlpjson.RecordResource:
 		return oneOf(key, "service.name", "service.version", "service.instance.id", "telemetry.sdk.name", "telemetry.sdk.language",
 			"process.runtime.name", "process.runtime.version", "os.type", "host.arch") && printable(s)
-	case keyForms()[key] == formWord:
+	case is == formWord:
 		return s == other || WordOf(s) != 0
 	case key == keyErrorType || key == keyRPCStatus:
 		return CodeOf(s).text() == s
-	case keyForms()[key] == formName:
+	case is == formName:
 		return allowedName(key, s)
 	case key == keySpanParent:
 		return hexadecimal(s, 16)

@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -76,12 +75,14 @@ func (f *fileSink) trouble(err error) {
 	}
 }
 
-// write gives lines to the capture. A full disk suspends it, anything else ends it.
-func (f *fileSink) write(j *journal, s capture.Signal, lines []byte) {
-	if f.capture == nil || len(lines) == 0 {
+// write gives lines to the capture and leaves the batch empty. A full disk
+// suspends the capture, anything else ends it.
+func (f *fileSink) write(j *journal, s capture.Signal, b *batch) {
+	if f.capture == nil || len(b.lines) == 0 {
 		return
 	}
-	err := f.capture.Write(s, lines, time.Now())
+	defer b.empty()
+	err := f.capture.Write(s, b.lines, time.Now())
 	if err == nil {
 		if f.state == sinkSuspended {
 			f.state = sinkOn
@@ -90,7 +91,7 @@ func (f *fileSink) write(j *journal, s capture.Signal, lines []byte) {
 		return
 	}
 	signal := [...]signalID{capture.Traces: signalSpan, capture.Logs: signalLog, capture.Metrics: signalMetric}[s]
-	j.core.losses.drop(sinkFile, signal, dropIO, uint64(bytes.Count(lines, []byte{'\n'})))
+	j.core.losses.drop(sinkFile, signal, dropIO, b.count)
 	if f.capture.Suspended() {
 		if f.state != sinkSuspended {
 			f.state = sinkSuspended
@@ -199,7 +200,7 @@ func (j *journal) writeMetrics(now time.Time) {
 	}
 	line := j.encoder.AppendMetrics(nil, changes, j.core.clock(j.countedAt), j.core.clock(now))
 	j.counted, j.countedAt = current, now
-	j.file.write(j, capture.Metrics, line)
+	j.file.write(j, capture.Metrics, &batch{lines: line, count: 1})
 }
 
 // ofTheChild tells what a child did from what its runtime and its files do anyway.

@@ -154,21 +154,26 @@ type labels struct {
 	n     uint8
 	coded bool
 	code  Code
-	extra extraLabels
+	extra extra
 }
 
-// extraLabels are constants and names of models. An empty key ends them.
-type extraLabels [4]point.Label
-
-func (e extraLabels) with(key, value string) extraLabels {
-	for i := range e {
-		if e[i].Key == "" {
-			e[i] = point.Label{Key: key, Value: value}
-			break
-		}
-	}
-	return e
+// extra is what metrics are split by and is no word: constants, and the names of
+// models by their numbers.
+type extra struct {
+	of              extraKind
+	model, response uint8 // 0: none
+	modality        bool
 }
+
+type extraKind uint8
+
+const (
+	_ extraKind = iota
+	extraRequest
+	extraRun
+	extraSubagent
+	extraChat
+)
 
 func (l labels) with(k EnumKey, w Word) labels {
 	if int(l.n) < len(l.keys) {
@@ -183,18 +188,38 @@ func (l labels) withCode(c Code) labels {
 	return l
 }
 
-func (l labels) list() []point.Label {
-	out := make([]point.Label, 0, int(l.n)+1+len(l.extra))
+func (s *slowInstruments) list(l labels) []point.Label {
+	out := make([]point.Label, 0, int(l.n)+4)
+	add := func(key, value string) { out = append(out, point.Label{Key: key, Value: value}) }
 	for i := range int(l.n) {
-		out = append(out, point.Label{Key: enumKeys[l.keys[i]], Value: l.words[i].text()})
+		add(enumKeys[l.keys[i]], l.words[i].text())
 	}
 	if l.coded {
-		out = append(out, point.Label{Key: keyErrorType, Value: l.code.text()})
+		add(keyErrorType, l.code.text())
 	}
-	for _, e := range l.extra {
-		if e.Key != "" {
-			out = append(out, e)
+	switch l.extra.of {
+	case extraRequest:
+		add(keyRPCSystem, rpcSystem)
+		if l.coded {
+			add(keyRPCStatus, l.code.text())
 		}
+	case extraRun:
+		add(keyAgentName, serviceName)
+	case extraSubagent:
+		add(keyAgentName, agentSubagent)
+	case extraChat:
+		add(keyOperation, "chat")
+	}
+	for _, m := range [...]struct {
+		key NameKey
+		at  uint8
+	}{{KeyModel, l.extra.model}, {KeyResponseModel, l.extra.response}} {
+		if m.at > 0 {
+			add(nameKeys[m.key], s.models[m.at-1])
+		}
+	}
+	if l.extra.modality {
+		add(keyTokenModality, "unknown")
 	}
 	return out
 }
@@ -213,7 +238,7 @@ type slowInstruments struct {
 	mu     sync.Mutex
 	series map[seriesKey]*series
 	counts [slowMetricCount]int
-	models [maxModels]string
+	models []string // the last is "_OTHER" once there are too many
 	// linked: a sink takes exemplars.
 	linked atomic.Bool
 }
@@ -222,19 +247,23 @@ type slowInstruments struct {
 // (telemetry.md 6.1); the others are "_OTHER".
 const maxModels = 16
 
-// model is the name of a model as a label.
-func (s *slowInstruments) model(name string) string {
+// model is the number of a model's name as a label, from 1; 0: it has none.
+func (s *slowInstruments) model(name string) uint8 {
+	if name == "" {
+		return 0
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range s.models {
-		if s.models[i] == "" {
-			s.models[i] = name
-		}
-		if s.models[i] == name {
-			return name
-		}
+	if i := slices.Index(s.models, name); i >= 0 {
+		return uint8(i + 1)
 	}
-	return other
+	switch {
+	case len(s.models) < maxModels:
+		s.models = append(s.models, name)
+	case len(s.models) == maxModels:
+		s.models = append(s.models, other)
+	}
+	return uint8(len(s.models))
 }
 
 type series struct {
@@ -262,8 +291,8 @@ func (s *slowInstruments) exemplar(o *openSpan, v float64, at time.Time) point.E
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.sc.IsValid() {
-		e.At, e.Trace, e.Span = o.core.clock(at), o.sc.TraceID(), o.sc.SpanID()
+	if o.id.valid() {
+		e.At, e.Trace, e.Span = o.core.clock(at), o.id.trace, o.id.span
 	}
 	return e
 }
@@ -329,7 +358,7 @@ func (s *slowInstruments) metrics(take bool) []point.Metric {
 	defer s.mu.Unlock()
 	for key, x := range s.series {
 		m := &out[key.metric]
-		p := point.Point{Labels: key.labels.list()}
+		p := point.Point{Labels: s.list(key.labels)}
 		if m.Type == point.Counter {
 			p.Value = x.sum
 		} else {

@@ -2,12 +2,10 @@ package telemetry
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/trace"
 )
 
 // Span is one open span. The zero value is valid: every method does nothing.
@@ -28,27 +26,27 @@ type openSpan struct {
 	// In the registry of open spans, guarded by the core's openMu.
 	prev, next *openSpan
 
+	// What the capture has of it before it ends: the journal's.
+	told   bool // that it began
+	events int  // how many of happened
+
 	mu     sync.Mutex
-	sc     trace.SpanContext // invalid before the decision, and for a span that is kept back
-	above  trace.SpanContext // of the span that it is reported below
-	held   bool              // kept back: it counts only if it is slow or fails
+	id     spanID // none before the decision, and for a span that is kept back
+	above  spanID // of the span that it is reported below
+	held   bool   // kept back: it counts only if it is slow or fails
 	ended  bool
 	cut    bool
-	end    time.Time
 	failed bool
 	code   Code
-	attrs  []attribute.KeyValue
+	lasted time.Duration
 	deltas [2]uint64 // of the child when a run began
-	words  labels    // the words a metric may want
-	ints   [8]intValue
-	nInts  int
+	values []value
+	few    [usualValues]value // room for most
 	names  []pendingName
-	events []spanEvent
-}
+	lists  *[2]attribute.KeyValue // of a snapshot
 
-type intValue struct {
-	key   IntKey
-	value int64
+	happened []spanEvent
+	further  time.Duration // after how long it came further, if the capture does not say so yet; 0: it does
 }
 
 type pendingName struct {
@@ -65,8 +63,8 @@ type spanEvent struct {
 const (
 	maxAttributes = 32
 	maxEvents     = 16
-	usualAttrs    = 10
-	mostAttrs     = 26
+	usualValues   = 8
+	manyValues    = 26
 )
 
 // Begin opens a span below the one that ctx carries. Off, it returns ctx
@@ -128,24 +126,7 @@ func (s Span) Int(k IntKey, v int64) {
 	o := s.s
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.set(attribute.Int64(intKeys[k], v))
-	if !o.ended && countedInt(k) {
-		o.count(k, v)
-	}
-}
-
-// count keeps the last value of a number that a metric has. Needs mu.
-func (o *openSpan) count(k IntKey, v int64) {
-	for i := range o.ints[:o.nInts] {
-		if o.ints[i].key == k {
-			o.ints[i].value = v
-			return
-		}
-	}
-	if o.nInts < len(o.ints) {
-		o.ints[o.nInts] = intValue{k, v}
-		o.nInts++
-	}
+	o.set(intOf(k, v))
 }
 
 // Dur sets a duration, in whole milliseconds.
@@ -162,7 +143,7 @@ func (s Span) Bool(k BoolKey, v bool) {
 	}
 	s.s.mu.Lock()
 	defer s.s.mu.Unlock()
-	s.s.set(attribute.Bool(boolKeys[k], v))
+	s.s.set(boolOf(k, v))
 }
 
 // Str sets a word. One that says how far the span has come is recorded at once,
@@ -173,21 +154,25 @@ func (s Span) Str(k EnumKey, v Word) {
 	}
 	s.s.str(k, v)
 	if k == KeyMCPStep || k == KeyMCPPhase || k == KeyAttemptPhase {
-		s.s.core.progress(s.s, "", time.Now())
+		s.s.cameFurther(time.Now())
 	}
+}
+
+func (o *openSpan) cameFurther(at time.Time) {
+	d := o.core.decided.Load()
+	if d == nil {
+		return
+	}
+	o.mu.Lock()
+	o.further = max(1, at.Sub(o.start))
+	o.mu.Unlock()
+	d.news()
 }
 
 func (o *openSpan) str(k EnumKey, v Word) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if k == KeyFinishReasons {
-		o.set(attribute.StringSlice(enumKeys[k], []string{v.text()})) // the convention has one for each choice
-		return
-	}
-	o.set(attribute.String(enumKeys[k], v.text()))
-	if !o.ended && countedWord(o.kind, k) {
-		o.words = o.words.with(k, v)
-	}
+	o.set(wordOf(k, v))
 }
 
 // Name sets a configured name or an id, as the user's setting allows.
@@ -198,9 +183,16 @@ func (s Span) Name(k NameKey, n UserName) {
 	o := s.s
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.ended && len(o.names) < maxAttributes {
-		o.names = append(o.names, pendingName{k, n})
+	if o.ended {
+		return
 	}
+	for i := range o.names {
+		if o.names[i].key == k {
+			o.names[i].name = n
+			return
+		}
+	}
+	o.names = append(o.names, pendingName{k, n})
 }
 
 // Event notes that something happened now.
@@ -210,17 +202,17 @@ func (s Span) Event(e EventName) {
 	}
 	o, at := s.s, time.Now()
 	o.mu.Lock()
-	live := !o.ended && len(o.events) < maxEvents
+	live := !o.ended && len(o.happened) < maxEvents
 	if live {
-		o.events = append(o.events, spanEvent{e, at})
+		o.happened = append(o.happened, spanEvent{e, at})
 	}
 	o.mu.Unlock()
 	if !live {
 		return
 	}
 	o.core.slow.countEvent(o, e, at)
-	if kinds[o.kind].now {
-		o.core.progress(o, eventNames[e], at)
+	if d := o.core.decided.Load(); d != nil {
+		d.news()
 	}
 }
 
@@ -243,42 +235,6 @@ func (s Span) End() {
 	}
 }
 
-// set keeps the last value of a key. Needs mu.
-func (o *openSpan) set(kv attribute.KeyValue) {
-	if o.ended {
-		return
-	}
-	if !o.put(kv) {
-		o.core.dropSpan()
-	}
-}
-
-// put is set without its conditions; it reports whether there was room. Needs mu.
-func (o *openSpan) put(kv attribute.KeyValue) bool {
-	for i := range o.attrs {
-		if o.attrs[i].Key == kv.Key {
-			o.attrs[i] = kv
-			return true
-		}
-	}
-	if len(o.attrs) >= maxAttributes {
-		return false
-	}
-	if o.attrs == nil {
-		o.attrs = make([]attribute.KeyValue, 0, kinds[o.kind].attributes())
-	}
-	o.attrs = append(o.attrs, kv)
-	return true
-}
-
-// attributes is how many a span of this kind usually ends with.
-func (k *kindInfo) attributes() int {
-	if k.many {
-		return mostAttrs
-	}
-	return usualAttrs
-}
-
 // finish ends the span and counts it.
 func (o *openSpan) finish(now time.Time, cut bool) {
 	o.mu.Lock()
@@ -286,24 +242,27 @@ func (o *openSpan) finish(now time.Time, cut bool) {
 		o.mu.Unlock()
 		return
 	}
-	o.ended, o.end, o.cut = true, now, cut
-	reported, held := o.sc.IsValid(), o.held
+	o.ended, o.lasted, o.cut = true, now.Sub(o.start), cut
+	reported, held := o.id.valid(), o.held
 	o.mu.Unlock()
 	o.core.leave(o)
 	o.totals()
-	if (!cut || o.kind >= SpanCleanup) && (!held || o.kind == SpanSessionAppend || now.Sub(o.start) >= heldFor(o.kind)) {
+	if (!cut || o.kind >= SpanCleanup) && (!held || o.kind == SpanSessionAppend || o.lasted >= heldFor(o.kind)) {
 		o.core.slow.countSpan(o)
 	}
 	switch {
 	case reported:
 		o.export()
 	case !held:
-	case o.failed || now.Sub(o.start) >= heldFor(o.kind):
+	case o.failed || o.lasted >= heldFor(o.kind):
 		o.core.late(o)
 	case o.kind == SpanSessionAppend:
 		o.core.dropSpan()
 	}
 }
+
+// ends is when a span ended that has.
+func (o *openSpan) ends() time.Time { return o.start.Add(o.lasted) }
 
 // Spans that are kept back: appends beyond the cap, unless they are slow, and
 // stalls and waits that were none.
@@ -325,44 +284,33 @@ func shortWait(k Kind) bool { return k == SpanOutputStall || k == SpanEventWait 
 // totals are what the instruments know of a child or a run at its end.
 func (o *openSpan) totals() {
 	c := o.core
-	var known []intValue
+	var known []value
 	switch o.kind {
 	case SpanChild:
 		in, out := c.hot.totals()
-		known = []intValue{{KeyRequests, c.requests.Load()}, {KeyRuns, c.runs.Load()}, {KeyFramesIn, int64(in)}, {KeyFramesOut, int64(out)}}
+		known = []value{intOf(KeyRequests, c.requests.Load()), intOf(KeyRuns, c.runs.Load()), intOf(KeyFramesIn, int64(in)), intOf(KeyFramesOut, int64(out))}
 	case SpanRun:
 		now := c.hot.deltaCounts()
-		known = []intValue{{KeyRunDeltas, int64(now[0] - o.deltas[0])}, {KeyRunDeltasDropped, int64(now[1] - o.deltas[1])}}
+		known = []value{intOf(KeyRunDeltas, int64(now[0]-o.deltas[0])), intOf(KeyRunDeltasDropped, int64(now[1]-o.deltas[1]))}
+	default:
+		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, v := range known {
-		o.put(attribute.Int64(intKeys[v.key], v.value))
+		o.put(v)
 	}
 }
 
 // export hands the ended span on.
 func (o *openSpan) export() {
 	d := o.core.decided.Load()
-	o.resolve()
-	o.mu.Lock()
-	for _, kv := range fixed[o.kind] {
-		if !o.has(kv.Key) { // a plain agent name takes the place of the fixed one
-			o.attrs = append(o.attrs, kv)
-		}
+	if d.otlp != nil {
+		d.otlp.Span(&endedSpan{o: o, tracer: &d.tracer})
 	}
-	if o.cut {
-		o.attrs = append(o.attrs, attribute.Bool(keySpanCut, true))
+	if d.config.File.On {
+		d.putEnded(o)
 	}
-	if o.failed {
-		text := o.code.text()
-		o.attrs = append(o.attrs, attribute.String(keyErrorType, text))
-		if o.kind == SpanRequest || o.kind == SpanMCPCall && o.code.rpc() {
-			o.attrs = append(o.attrs, attribute.String(keyRPCStatus, text))
-		}
-	}
-	o.mu.Unlock()
-	d.tracer.hub.OnEnd(&endedSpan{o: o, tracer: &d.tracer})
 }
 
 // faulty follows telemetry.md 4.4: a condition that the client made is no error
@@ -376,43 +324,6 @@ func (o *openSpan) faulty() bool {
 		return false
 	}
 	return o.kind != SpanRequest || o.code.serverFault()
-}
-
-func (o *openSpan) has(key attribute.Key) bool {
-	return slices.ContainsFunc(o.attrs, func(kv attribute.KeyValue) bool { return kv.Key == key })
-}
-
-// resolve turns names into attributes, as soon as it is known how.
-func (o *openSpan) resolve() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, n := range o.names {
-		if text := o.core.nameText(n.name); text != "" {
-			o.put(attribute.String(nameKeys[n.key], text))
-		}
-	}
-	o.names = nil
-}
-
-// name is the kind's name, with the word or model that belongs to it.
-func (o *openSpan) name() string {
-	info := &kinds[o.kind]
-	key := attribute.Key(enumKeys[info.tail])
-	if o.kind == SpanChat {
-		key = attribute.Key(nameKeys[KeyModel])
-	}
-	if key == "" {
-		return info.name
-	}
-	for _, kv := range o.attrs {
-		if kv.Key == key {
-			if info.only {
-				return kv.Value.AsString()
-			}
-			return info.name + " " + kv.Value.AsString()
-		}
-	}
-	return info.name
 }
 
 // fixed are the attributes that every span of a kind has.

@@ -250,11 +250,10 @@ func TestNothingBeforeTheDecisionIsLost(t *testing.T) {
 		}
 	}
 	var ids []string
-	for line := range strings.Lines(traces) {
-		_, rest, _ := strings.Cut(line, `"traceId":"`)
+	for _, rest := range strings.Split(traces, `{"traceId":"`)[1:] {
 		ids = append(ids, rest[:32])
 	}
-	if len(slices.Compact(ids)) != 1 {
+	if len(ids) != 4 || len(slices.Compact(ids)) != 1 {
 		t.Errorf("the spans are of several traces: %v", ids)
 	}
 }
@@ -331,14 +330,7 @@ func TestUnfinishedSpans(t *testing.T) {
 	_, closing := tel.Begin(ctx, SpanCleanupMCPClose)
 	closing.Str(KeyMCPServer, WordOf("mcp"))
 	tel.Snapshot()
-	waitFor(t, func() bool {
-		names, _ := filepath.Glob(filepath.Join(dir, "telemetry", "*.logs.jsonl"))
-		if len(names) == 0 {
-			return false
-		}
-		b, _ := os.ReadFile(names[0])
-		return strings.Contains(string(b), `"magi.goroutines"`)
-	})
+	waitFor(t, func() bool { return strings.Contains(logged(t, dir), `"magi.goroutines"`) })
 	tel.Detach()
 	child.Fail(CodeOf("timeout"))
 	child.End()
@@ -355,7 +347,7 @@ func TestUnfinishedSpans(t *testing.T) {
 }
 
 // TestShortSpansHaveOneRecord: what began and ended between two looks is told by
-// its end alone; what is still open, or urgent, is told when it begins.
+// its end alone; what is still open is told when it begins.
 func TestShortSpansHaveOneRecord(t *testing.T) {
 	tel, dir := started(t)
 	d := tel.core().decided.Load()
@@ -366,10 +358,10 @@ func TestShortSpansHaveOneRecord(t *testing.T) {
 	_, open := tel.Begin(context.Background(), SpanStartup)
 	_, urgent := tel.Begin(context.Background(), SpanCleanupLease)
 	urgent.End()
-	waitFor(t, d.idle.Load)
+	waitFor(t, func() bool { return strings.Contains(logged(t, dir), "magi.startup") })
 	open.End()
 	files := stop(t, tel, dir)
-	for name, wanted := range map[string]bool{"invoke_agent magi-code": false, "magi.startup": true, "magi.cleanup.lease": true} {
+	for name, wanted := range map[string]bool{"invoke_agent magi-code": false, "magi.startup": true, "magi.cleanup.lease": false} {
 		if got := strings.Contains(files["logs"], `{"key":"magi.span.name","value":{"stringValue":"`+name+`"}}`); got != wanted {
 			t.Errorf("%s has a start record: %v", name, got)
 		}
@@ -379,6 +371,73 @@ func TestShortSpansHaveOneRecord(t *testing.T) {
 	}
 	if !strings.Contains(files["traces"], "magi.first_delta") {
 		t.Error("the event is lost")
+	}
+}
+
+// logged is what the log has so far.
+func logged(t *testing.T, dir string) string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "telemetry", "*.logs.jsonl"))
+	if err != nil || len(names) == 0 {
+		return ""
+	}
+	b, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestOpenSpansAreTold: of a span that stays open the log has the start, at once or
+// after a quarter of a second as its kind wants it, every event, and how far it has come.
+func TestOpenSpansAreTold(t *testing.T) {
+	tel, dir := started(t)
+	ctx, attempt := tel.Begin(context.Background(), SpanProviderAttempt)
+	_, read := tel.Begin(ctx, SpanHistoryRead)
+	count := func(record, name string) (n int) {
+		for line := range strings.Lines(logged(t, dir)) {
+			if strings.Contains(line, `"eventName":"`+record+`"`) && strings.Contains(line, `{"stringValue":"`+name+`"}`) {
+				n++
+			}
+		}
+		return n
+	}
+	waitFor(t, func() bool { return count(recordStart, "magi.provider.attempt") == 1 })
+	if n := count(recordStart, "magi.history.read"); n != 0 && time.Since(read.s.start) < lateAfter {
+		t.Error("the late one is told at once")
+	}
+	attempt.Str(KeyAttemptPhase, WordOf("headers"))
+	waitFor(t, func() bool { return count(recordEvent, "headers") == 1 })
+	attempt.Event(EventHeaders)
+	attempt.Event(EventFirstChunk)
+	waitFor(t, func() bool { return count(recordEvent, "magi.headers") == 1 && count(recordEvent, "first_chunk") == 1 })
+	waitFor(t, func() bool { return count(recordStart, "magi.history.read") == 1 })
+	if !strings.Contains(logged(t, dir), `{"key":"magi.span.late","value":{"boolValue":true}}`) {
+		t.Error("the late start does not say so")
+	}
+	read.End()
+	attempt.End()
+	stop(t, tel, dir)
+	for _, name := range []string{"magi.provider.attempt", "magi.history.read"} {
+		if n := count(recordStart, name); n != 1 {
+			t.Errorf("%s began %d times", name, n)
+		}
+	}
+}
+
+// TestEndpointAloneWakesNobody: where there is no capture, nothing is told of
+// open spans, and the journal sleeps on.
+func TestEndpointAloneWakesNobody(t *testing.T) {
+	c := newCore(nil, time.Now())
+	d := &decision{wake: make(chan struct{}, 1)}
+	d.idle.Store(true)
+	c.decided.Store(d)
+	s := Span{c.begin(SpanRun, nil, time.Now())}
+	s.Event(EventFirstDelta)
+	s.Str(KeyAttemptPhase, WordOf("headers"))
+	s.End()
+	if !d.idle.Load() || len(d.wake) > 0 {
+		t.Error("the journal is woken for nothing")
 	}
 }
 
@@ -456,7 +515,7 @@ func TestAskedInVain(t *testing.T) {
 // unless the queue fills up or everything is urgent.
 func TestJournalIsWokenOnce(t *testing.T) {
 	c := newCore(nil, time.Now())
-	d := &decision{hi: make(chan item, 1), lo: make(chan item, loQueue), wake: make(chan struct{}, 1)}
+	d := &decision{hi: make(chan item, 1), lo: make(chan *openSpan, loQueue), wake: make(chan struct{}, 1)}
 	c.decided.Store(d)
 	woken := func() bool {
 		select {
@@ -466,17 +525,17 @@ func TestJournalIsWokenOnce(t *testing.T) {
 			return false
 		}
 	}
-	put := func() bool { d.put(c, item{snap: true}, false); return woken() }
+	put := func() bool { d.putEnded(&openSpan{core: c, kind: SpanRun}); return woken() }
 	if d.idle.Store(true); !put() {
 		t.Error("a sleeping journal is not woken")
 	}
-	for len(d.lo) < loQueue/2-1 {
+	for len(d.lo) < loSoon-1 {
 		if put() {
 			t.Fatalf("woken again with %d items", len(d.lo))
 		}
 	}
 	if !put() {
-		t.Error("not woken with half a queue")
+		t.Error("not woken though many wait")
 	}
 	for len(d.lo) > 0 {
 		<-d.lo
@@ -508,7 +567,7 @@ func TestSpanIsWrittenSoon(t *testing.T) {
 
 func TestExitDoesNotWaitForADeadJournal(t *testing.T) {
 	c := newCore(nil, time.Now())
-	c.decided.Store(&decision{hi: make(chan item), lo: make(chan item)}) // nobody reads
+	c.decided.Store(&decision{hi: make(chan item)}) // nobody reads
 	began := time.Now()
 	c.exit(exitState{detached: true})
 	if took := time.Since(began); took > 10*detachedWait {

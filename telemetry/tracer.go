@@ -9,14 +9,11 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/instrumentation"
 	"go.opentelemetry.io/otel/sdk/resource"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 )
 
-// tracer gives spans their identity and hands the ended ones on.
+// tracer is what all spans of a child have in common.
 type tracer struct {
-	core *core
-	hub  hub
 	// resource and scope are what every span is said to come from.
 	resource *resource.Resource
 	scope    instrumentation.Scope
@@ -25,7 +22,7 @@ type tracer struct {
 }
 
 func newTracer(c *core, d *decision) tracer {
-	t := tracer{core: c, hub: hub{core: c, d: d}, resource: resource.NewSchemaless(resourceAttributes(d.id)...),
+	t := tracer{resource: resource.NewSchemaless(resourceAttributes(d.id)...),
 		scope: instrumentation.Scope{Name: scopeName, Version: d.id.Version}}
 	if d.config.LinkParent {
 		t.link = traceParent(c.environ)
@@ -46,34 +43,48 @@ func resourceAttributes(id Identity) []attribute.KeyValue {
 	}
 }
 
-// start makes the identity of o: of its trace, unless it begins one, and its own.
-func (t *tracer) start(o *openSpan) (sc, above trace.SpanContext) {
-	above = o.ancestor()
-	id := trace.SpanContextConfig{TraceFlags: trace.FlagsSampled}
-	for !id.SpanID.IsValid() {
-		binary.LittleEndian.PutUint64(id.SpanID[:], rand.Uint64())
-	}
-	if above.IsValid() && !kinds[o.kind].root {
-		id.TraceID = above.TraceID()
-	}
-	for !id.TraceID.IsValid() {
-		binary.LittleEndian.PutUint64(id.TraceID[:8], rand.Uint64())
-		binary.LittleEndian.PutUint64(id.TraceID[8:], rand.Uint64())
-	}
-	return trace.NewSpanContext(id), above
+// spanID says which span of which trace. The zero value is none.
+type spanID struct {
+	trace trace.TraceID
+	span  trace.SpanID
 }
 
-// ancestor is the nearest span above that is reported; invalid if there is none.
-func (o *openSpan) ancestor() trace.SpanContext {
+func (i spanID) valid() bool { return i.span.IsValid() }
+
+func (i spanID) context() trace.SpanContext {
+	if !i.valid() {
+		return trace.SpanContext{}
+	}
+	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: i.trace, SpanID: i.span, TraceFlags: trace.FlagsSampled})
+}
+
+// identify makes the identity of o: of its trace, unless it begins one, and its own.
+func (o *openSpan) identify() (id, above spanID) {
+	above = o.ancestor()
+	for !id.span.IsValid() {
+		binary.LittleEndian.PutUint64(id.span[:], rand.Uint64())
+	}
+	if above.valid() && !kinds[o.kind].root {
+		id.trace = above.trace
+	}
+	for !id.trace.IsValid() {
+		binary.LittleEndian.PutUint64(id.trace[:8], rand.Uint64())
+		binary.LittleEndian.PutUint64(id.trace[8:], rand.Uint64())
+	}
+	return id, above
+}
+
+// ancestor is the nearest span above that is reported; none: not valid.
+func (o *openSpan) ancestor() spanID {
 	for p := o.parent; p != nil; p = p.parent {
 		p.mu.Lock()
-		sc := p.sc
+		id := p.id
 		p.mu.Unlock()
-		if sc.IsValid() {
-			return sc
+		if id.valid() {
+			return id
 		}
 	}
-	return trace.SpanContext{}
+	return spanID{}
 }
 
 func role(r spanRole) trace.SpanKind {
@@ -101,25 +112,4 @@ func traceParent(environ []string) trace.SpanContext {
 		}
 	}
 	return trace.SpanContext{}
-}
-
-// hub queues ended spans. It never waits.
-type hub struct {
-	core *core
-	d    *decision
-}
-
-func (h *hub) OnEnd(s sdktrace.ReadOnlySpan) {
-	if h.d.otlp != nil {
-		h.d.otlp.Span(s)
-	}
-	if h.d.config.File.On {
-		h.d.put(h.core, item{ended: s}, urgentName(s.Name()))
-	}
-}
-
-// urgentName: the end of the story goes ahead of the rest.
-func urgentName(name string) bool {
-	child, cleanup := kinds[SpanChild].name, kinds[SpanCleanup].name
-	return name == child || len(name) >= len(cleanup) && name[:len(cleanup)] == cleanup
 }

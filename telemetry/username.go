@@ -3,6 +3,7 @@ package telemetry
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"sync"
 )
 
 // UserName is a name that a user configured, or an id. It is the only way in
@@ -73,12 +74,11 @@ const (
 
 // hashName is the first 12 hex digits of a salted SHA-256.
 func hashName(kind nameKind, salt []byte, value string) string {
-	h := sha256.New()
-	h.Write([]byte(hashPrefix + "\x00" + nameKindTexts[kind] + "\x00"))
-	h.Write(salt)
-	h.Write([]byte{0})
-	h.Write([]byte(value))
-	return hex.EncodeToString(h.Sum(nil))[:hashLength]
+	var room [256]byte // enough for all but a long name
+	b := append(append(room[:0], hashPrefix+"\x00"...), nameKindTexts[kind]...)
+	b = append(append(append(b, 0), salt...), 0)
+	sum := sha256.Sum256(append(b, value...))
+	return hex.EncodeToString(sum[:hashLength/2])
 }
 
 // nameText is what may be said; "" where there is no salt.
@@ -96,17 +96,38 @@ func (c *core) nameText(n UserName) string {
 	if n.plain && d.config.Plain {
 		return limit(n.value)
 	}
-	if n.kind == namePlain {
-		return ""
-	}
 	salt := d.salt.Load()
-	if salt == nil {
+	if n.kind == namePlain || salt == nil {
 		return ""
 	}
-	if n.kind == nameSession {
-		return sessionPrefix + hashName(n.kind, *salt, n.value)
+	return d.hashes.of(n, *salt)
+}
+
+// hashes are those of the names that come again and again: models, servers, the
+// session. The zero value is empty.
+type hashes struct {
+	mu    sync.Mutex
+	known map[UserName]string
+}
+
+// maxHashes bounds what is kept; beyond, the names are forgotten.
+const maxHashes = 64
+
+func (h *hashes) of(n UserName, salt []byte) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if text, ok := h.known[n]; ok {
+		return text
 	}
-	return hashName(n.kind, *salt, n.value)
+	text := hashName(n.kind, salt, n.value)
+	if n.kind == nameSession {
+		text = sessionPrefix + text
+	}
+	if h.known == nil || len(h.known) >= maxHashes {
+		h.known = map[UserName]string{}
+	}
+	h.known[n] = text
+	return text
 }
 
 // maxText bounds a text on a span (telemetry.md 4.4).

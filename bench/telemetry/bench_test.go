@@ -108,7 +108,7 @@ func BenchmarkEncode(b *testing.B) {
 		name   string
 		append func() []byte
 	}{
-		{"span", func() []byte { return e.AppendSpan(buf, span) }},
+		{"span", func() []byte { lines, _, _ := e.AppendSpan(buf, 0, span); return lines }},
 		{"log", func() []byte {
 			return e.AppendLog(buf, otlpjson.Log{Time: time.Unix(1, 0), Name: "magi.span.start", Span: sc, Attributes: attrs})
 		}},
@@ -195,12 +195,13 @@ func spans(size int) []byte {
 	e := otlpjson.New([]attribute.KeyValue{attribute.String("service.name", "magi-code"), attribute.Int("process.pid", 1)}, "magi-code", "1", all)
 	attrs := []attribute.KeyValue{attribute.String("magi.session.class", "assistant"), attribute.Int("magi.append.bytes", 4096)}
 	var out []byte
+	last := 0
 	for i := uint64(1); len(out) < size; i++ {
 		var id trace.SpanID
 		binary.BigEndian.PutUint64(id[:], i)
 		sc := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: id})
 		at := time.Unix(1, int64(i)*1000)
-		out = e.AppendSpan(out, tracetest.SpanStub{Name: "magi.session.append", SpanContext: sc, StartTime: at, EndTime: at.Add(time.Millisecond), Attributes: attrs}.Snapshot())
+		out, last, _ = e.AppendSpan(out, last, tracetest.SpanStub{Name: "magi.session.append", SpanContext: sc, StartTime: at, EndTime: at.Add(time.Millisecond), Attributes: attrs}.Snapshot())
 	}
 	return out
 }

@@ -28,6 +28,11 @@ type Allow func(r Record, key string, v attribute.Value) bool
 const (
 	MaxLine = 256 << 10
 	MaxDump = 300 << 10
+	// sharedLine is up to where a line takes further spans. The resource and the
+	// scope are 750 bytes, more than most spans: alone in its line, a span takes
+	// three times the bytes and longer to write. A line that is torn takes all
+	// of its spans with it, so it is not longer than that.
+	sharedLine = 8 << 10
 )
 
 // Encoder is for one goroutine.
@@ -54,7 +59,10 @@ func (e *Encoder) open(dst []byte, outer, inner, list string) []byte {
 	return append(append(dst, list...), `":[`...)
 }
 
-func closeLine(dst []byte) []byte { return append(dst, "]}]}]}\n"...) }
+// lineEnd is how every line ends.
+const lineEnd = "]}]}]}\n"
+
+func closeLine(dst []byte) []byte { return append(dst, lineEnd...) }
 
 // attributes appends "attributes":[...]
 func (e *Encoder) attributes(dst []byte, r Record, kvs []attribute.KeyValue) []byte {
@@ -128,10 +136,23 @@ func appendHex(dst, id []byte) []byte {
 	return append(dst, '"')
 }
 
+// plain reports a text that stands in JSON as it is: nearly all of ours.
+func plain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // appendString escapes what JSON must have escaped; bad UTF-8 becomes U+FFFD.
 func appendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
+	if plain(s) {
+		return append(append(dst, s...), '"')
+	}
 	for _, r := range s {
 		switch {
 		case r == '"' || r == '\\':

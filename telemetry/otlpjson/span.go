@@ -7,9 +7,29 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// AppendSpan appends the line of one ended span. It keeps nothing of s.
-func (e *Encoder) AppendSpan(dst []byte, s sdktrace.ReadOnlySpan) []byte {
-	dst = e.open(dst, "resourceSpans", "scopeSpans", "spans")
+// AppendSpan appends one ended span to dst, which is empty or whole lines of
+// spans: to the last line, which begins at last, as long as that is short, or else as
+// a line of its own. It returns where the last line begins then. A span that
+// makes its line longer than MaxLine is left out: false. It keeps nothing of s.
+func (e *Encoder) AppendSpan(dst []byte, last int, s sdktrace.ReadOnlySpan) (lines []byte, begins int, ok bool) {
+	before := len(dst)
+	if shared := before > last && before-last < sharedLine; shared {
+		dst = append(dst[:before-len(lineEnd)], ',')
+	} else {
+		last = before
+		dst = e.open(dst, "resourceSpans", "scopeSpans", "spans")
+	}
+	dst = closeLine(e.span(dst, s))
+	if len(dst)-last <= MaxLine {
+		return dst, last, true
+	}
+	if last < before {
+		return closeLine(dst[:before-len(lineEnd)]), last, false
+	}
+	return dst[:before], last, false
+}
+
+func (e *Encoder) span(dst []byte, s sdktrace.ReadOnlySpan) []byte {
 	sc := s.SpanContext()
 	traceID, spanID := sc.TraceID(), sc.SpanID()
 	dst = appendHex(append(dst, `{"traceId":`...), traceID[:])
@@ -27,7 +47,7 @@ func (e *Encoder) AppendSpan(dst []byte, s sdktrace.ReadOnlySpan) []byte {
 	if s.Status().Code == codes.Error {
 		dst = append(dst, `,"status":{"code":2}`...)
 	}
-	return closeLine(append(dst, '}'))
+	return append(dst, '}')
 }
 
 func (e *Encoder) events(dst []byte, s sdktrace.ReadOnlySpan) []byte {
