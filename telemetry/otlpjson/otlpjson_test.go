@@ -59,6 +59,41 @@ func TestSpan(t *testing.T) {
 	}
 }
 
+// TestSharedLine: spans share lines that do not grow long, each says what it says
+// alone, and one that is too long leaves the others as they were.
+func TestSharedLine(t *testing.T) {
+	e := encoder(everything)
+	alone, _, _ := e.AppendSpan(nil, 0, sample())
+	_, want, _ := strings.Cut(string(alone), `"spans":[`)
+	want = strings.TrimSuffix(want, lineEnd)
+	huge := tracetest.SpanStub{Name: strings.Repeat("x", MaxLine), SpanContext: spanCtx}.Snapshot()
+	var lines []byte
+	last, ok := 0, false
+	const spans = 100
+	for i := range spans {
+		if lines, last, ok = e.AppendSpan(lines, last, sample()); !ok {
+			t.Fatalf("span %d is left out", i)
+		}
+		before := string(lines)
+		if lines, last, ok = e.AppendSpan(lines, last, huge); ok || string(lines) != before {
+			t.Fatalf("a span that is too long, after %d: %v, %d bytes more", i, ok, len(lines)-len(before))
+		}
+	}
+	if n := strings.Count(string(lines), want); n != spans {
+		t.Errorf("%d of %d spans", n, spans)
+	}
+	n := 0
+	for line := range strings.Lines(string(lines)) {
+		n++
+		if len(line) > sharedLine+len(want)+len(lineEnd) || !json.Valid([]byte(line)) || strings.Count(line, head) != 1 {
+			t.Errorf("a line of %d bytes: %.200s", len(line), line)
+		}
+	}
+	if n < 2 || n > spans/2 {
+		t.Errorf("%d lines", n)
+	}
+}
+
 func TestLog(t *testing.T) {
 	got := string(encoder(everything).AppendLog(nil, Log{Time: at, Name: "magi.exit", Body: "a\nb"}))
 	want := `{"resourceLogs":[{` + head + `,"scopeLogs":[{"scope":{"name":"scope","version":"1"},"logRecords":[{"timeUnixNano":"1000000005","severityNumber":5,` +
