@@ -30,7 +30,7 @@ func runAuth(c authCmd, what string, stdin, stdout, stderr *os.File) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	open := openDesk
-	if what == "status" {
+	if what != "login" { // alone in making the home
 		open = lookDesk
 	}
 	d, err := open(ctx)

@@ -92,10 +92,10 @@ func doMCP(ctx context.Context, c mcpCmd, what string, stdout *os.File) (err err
 	case "revoke":
 		return t.approve(ctx, c.Revoke.Name, false)
 	}
-	if what == "list" {
-		t.loaded, err = config.Look(env)
-	} else {
+	if what == "login" { // alone in writing something, so that it may have to make the home
 		t.loaded, err = config.Load(ctx, env)
+	} else {
+		t.loaded, err = config.Look(env)
 	}
 	if err != nil {
 		return err

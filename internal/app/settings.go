@@ -36,6 +36,7 @@ type settingsCmd struct {
 
 var (
 	errNoKey     = errors.New("the settings file has no such key")
+	errNoFile    = errors.New("there is no settings file yet")
 	errEmptyPart = errors.New("the path of the key has an empty part")
 )
 
@@ -96,11 +97,13 @@ func showSettings(stdout, stderr io.Writer, key string) error {
 		return err
 	}
 	data, err := vfs.ReadFile(env.FS, paths.Settings(), maxSettingsBytes)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && key == "":
 		fmt.Fprintln(stderr, "there is no settings file yet: the defaults are used")
 		return nil
-	}
-	if err != nil {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %s%s", errNoFile, key, defaultOf(key))
+	case err != nil:
 		return err
 	}
 	if key == "" {

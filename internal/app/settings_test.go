@@ -17,7 +17,7 @@ func TestSettingsCommands(t *testing.T) {
 		after      string // the file
 	}{
 		"show in a new home": {"", "show", exitOK, "there is no settings file yet: the defaults are used\n", ""},
-		"get in a new home":  {"", "get agent", exitOK, "there is no settings file yet: the defaults are used\n", ""},
+		"get in a new home":  {"", "get capabilities.approvals.level", exitError, "…there is no settings file yet: capabilities.approvals.level (the default is \"relaxed\")\n", ""},
 		"show ends a line":   {compact, "show", exitOK, compact + "\n", compact},
 		"show as it is":      {compact + "\n", "show", exitOK, compact + "\n", compact + "\n"},
 		"get indents":        {compact, "get agent.model", exitOK, "{\n  \"provider\": \"anthropic\",\n  \"model\": \"m\"\n}\n", compact},
