@@ -565,6 +565,25 @@ func TestSpanIsWrittenSoon(t *testing.T) {
 	waitFor(t, d.idle.Load)
 }
 
+// TestWhatHangsAtTheStartIsTold: what was put into the queue before the journal
+// ran is in the log though nothing happens afterwards.
+func TestWhatHangsAtTheStartIsTold(t *testing.T) {
+	dir := stateDir(t)
+	tel := New([]string{"MC_TELEMETRY=file"}, time.Now())
+	_, startup := tel.Begin(context.Background(), SpanStartup)
+	tel.Start(nil, Identity{InstanceID: instance, StateDir: dir})
+	waitFor(t, func() bool {
+		files, _ := filepath.Glob(filepath.Join(dir, "telemetry", "*.logs.jsonl"))
+		if len(files) != 1 {
+			return false
+		}
+		b, _ := os.ReadFile(files[0])
+		return strings.Contains(string(b), "magi.startup")
+	})
+	startup.End()
+	stop(t, tel, dir)
+}
+
 func TestExitDoesNotWaitForADeadJournal(t *testing.T) {
 	c := newCore(nil, time.Now())
 	c.decided.Store(&decision{hi: make(chan item)}) // nobody reads

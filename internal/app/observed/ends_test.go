@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"magicode/internal/mcp/mcptest"
 	"magicode/internal/server"
 	"magicode/internal/tracecmd"
 	"magicode/pkg/client"
@@ -27,55 +28,110 @@ func explained(t *testing.T, dir string) string {
 	return out.String()
 }
 
-// TestKilled: of a child that is killed the open chain is in the capture.
-func TestKilled(t *testing.T) {
-	w := newWorld(t)
-	c := w.start(t, "MC_TELEMETRY=file")
-	ctx := t.Context()
-	if _, err := c.Initialize(ctx, client.AllCapabilities()...); err != nil {
-		t.Fatal(err)
-	}
-	session, err := c.CreateSession(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := c.StartTurn(ctx, session.SessionID, canaryPrompt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ev := range c.Events() {
-		if err := run.Apply(ev); err != nil {
+// moment is when a child is killed: it plays up to it, and the capture has the
+// start record of what is under way.
+type moment struct {
+	server string // of which kind the world's MCP server is; "": there is none
+	play   func(t *testing.T, w *world, c *child)
+	mark   string
+	open   []string // innermost first
+}
+
+func moments() map[string]moment {
+	greet := func(t *testing.T, c *child) {
+		t.Helper()
+		if _, err := c.Initialize(t.Context(), client.AllCapabilities()...); err != nil {
 			t.Fatal(err)
 		}
-		if ev.Name == localagent.EventApprovalRequested {
-			break
+	}
+	begin := func(t *testing.T, c *child) *client.Run {
+		t.Helper()
+		greet(t, c)
+		session, err := c.CreateSession(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := c.StartTurn(t.Context(), session.SessionID, canaryPrompt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return run
+	}
+	return map[string]moment{
+		"startup": {server: mcptest.Mute, mark: "magi.mcp.connect", open: []string{"connecting MCP server mcp-1 (stdio)", "magi.startup"},
+			play: func(t *testing.T, _ *world, c *child) {
+				go func() { _, _ = c.Initialize(t.Context()) }() // it is never answered
+			}},
+		"run": {mark: "magi.provider.attempt", open: []string{"magi.provider.attempt", "chat", "invoke_agent magi-code"},
+			play: func(t *testing.T, w *world, c *child) {
+				w.gate = make(chan struct{}) // the model says something and waits
+				begin(t, c)
+			}},
+		"approval": {mark: "magi.approval.wait", open: []string{"magi.approval.wait", "execute_tool", "invoke_agent magi-code"},
+			play: func(t *testing.T, _ *world, c *child) {
+				run := begin(t, c)
+				for ev := range c.Events() {
+					if err := run.Apply(ev); err != nil {
+						t.Fatal(err)
+					}
+					if ev.Name == localagent.EventApprovalRequested {
+						return
+					}
+				}
+			}},
+		"cleanup": {server: mcptest.Stubborn, mark: "magi.cleanup.mcp.close", open: []string{"closing MCP server mcp-1 (stdio)", "magi.cleanup"},
+			play: func(t *testing.T, _ *world, c *child) {
+				greet(t, c)
+				if err := c.Shutdown(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}},
+	}
+}
+
+// TestKilled: of a child that is killed the open chain is in the capture.
+func TestKilled(t *testing.T) {
+	for name, m := range moments() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if m.server != "" {
+				w.serveOne(t, "notes", m.server)
+			}
+			c := w.start(t, "MC_TELEMETRY=file")
+			m.play(t, w, c)
+			dir := filepath.Join(w.home, "state", "telemetry")
+			for deadline := time.Now().Add(10 * time.Second); !logged(t, w.home, m.mark); time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("the start record of %s is not written: %v, %q", m.mark, files(t, w.home), c.frames)
+				}
+			}
+			if err := c.cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			c.end(t)
+			got := explained(t, dir)
+			wanted := []string{"● vanished", "no exit"}
+			for _, s := range m.open {
+				wanted = append(wanted, "open: "+s)
+			}
+			for _, want := range wanted {
+				if !strings.Contains(got, want) {
+					t.Errorf("no %q in\n%s", want, got)
+				}
+			}
+		})
+	}
+}
+
+// logged reports whether the log of a capture speaks of something.
+func logged(t *testing.T, home, what string) bool {
+	t.Helper()
+	for name, text := range files(t, home) {
+		if strings.Contains(name, ".logs.") && strings.Contains(text, what) {
+			return true
 		}
 	}
-	dir := filepath.Join(w.home, "state", "telemetry")
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		logs := files(t, w.home)
-		written := false
-		for name, text := range logs {
-			written = written || strings.Contains(name, ".logs.") && strings.Contains(text, "magi.approval.wait")
-		}
-		if written {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the approval's start record is not written")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if err := c.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	c.end(t)
-	got := explained(t, dir)
-	for _, want := range []string{"● vanished", "open: magi.approval.wait", "open: execute_tool", "open: invoke_agent magi-code", "no exit"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
-	}
+	return false
 }
 
 // stubborn starts, and does not end before the test lets it.

@@ -176,14 +176,20 @@ type child struct {
 	sent   []string
 }
 
-// start starts a child with these variables.
-func (w *world) start(t *testing.T, env ...string) *child {
+// save writes the settings.
+func (w *world) save(t *testing.T) {
 	t.Helper()
 	text, err := json.Marshal(w.settings)
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(w.home, "settings.json"), string(text))
+}
+
+// start starts a child with these variables.
+func (w *world) start(t *testing.T, env ...string) *child {
+	t.Helper()
+	w.save(t)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

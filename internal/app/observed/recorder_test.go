@@ -4,7 +4,6 @@ package observed
 
 import (
 	"archive/zip"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,12 +25,7 @@ func TestRuntimeTrace(t *testing.T) {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			text, err := json.Marshal(w.settings)
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, filepath.Join(w.home, "settings.json"), string(text))
-			w.serve(t, map[string]any{"notes": map[string]any{"command": os.Args[0], "env": map[string]string{mcptest.Mode: mcptest.Stubborn}}})
+			w.serveOne(t, "notes", mcptest.Stubborn)
 			w.ending = func(c *child) {
 				time.Sleep(100 * time.Millisecond)
 				_ = c.cmd.Process.Signal(syscall.SIGSTOP)

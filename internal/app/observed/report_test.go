@@ -13,9 +13,16 @@ import (
 	"magicode/internal/mcp/mcptest"
 )
 
+// serveOne gives the world an MCP server of a kind that mcptest knows.
+func (w *world) serveOne(t *testing.T, name, kind string) {
+	t.Helper()
+	w.serve(t, map[string]any{name: map[string]any{"command": os.Args[0], "env": map[string]string{mcptest.Mode: kind}}})
+}
+
 // serve gives the world MCP servers and approves them.
 func (w *world) serve(t *testing.T, servers map[string]any) {
 	t.Helper()
+	w.save(t)
 	text, err := json.Marshal(map[string]any{"mcpServers": servers})
 	if err != nil {
 		t.Fatal(err)
@@ -45,12 +52,7 @@ func (w *world) serve(t *testing.T, servers map[string]any) {
 // and the phase. It holds the screen in the document against the one it gets.
 func TestUsersReport(t *testing.T) {
 	w := newWorld(t)
-	text, err := json.Marshal(w.settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(w.home, "settings.json"), string(text))
-	w.serve(t, map[string]any{"notes": map[string]any{"command": os.Args[0], "env": map[string]string{mcptest.Mode: mcptest.Stubborn}}})
+	w.serveOne(t, "notes", mcptest.Stubborn)
 	c := w.start(t, "MC_TELEMETRY=file")
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()

@@ -1,7 +1,6 @@
 package observed
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,12 +28,7 @@ func (w *world) trace(t *testing.T, home string, args ...string) (stdout, stderr
 // of the explanation, and nowhere else.
 func TestResolve(t *testing.T) {
 	w := newWorld(t)
-	text, err := json.Marshal(w.settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(w.home, "settings.json"), string(text))
-	w.serve(t, map[string]any{serverName: map[string]any{"command": os.Args[0], "env": map[string]string{mcptest.Mode: mcptest.Stubborn}}})
+	w.serveOne(t, serverName, mcptest.Stubborn)
 	w.converse(t, "MC_TELEMETRY=file")
 	logs, err := filepath.Glob(filepath.Join(w.home, "sessions", "*.jsonl"))
 	if err != nil || len(logs) != 1 {

@@ -147,11 +147,6 @@ func newTimed(t *testing.T, d *delay) *timed {
 	s.w.settings["capabilities"].(map[string]any)["tools"] = map[string]any{"code_mode": map[string]any{"enabled": false}}
 	tools := httptest.NewServer(http.HandlerFunc(s.serveTools))
 	t.Cleanup(tools.Close)
-	text, err := json.Marshal(s.w.settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(s.w.home, "settings.json"), string(text))
 	s.w.serve(t, map[string]any{"notes": map[string]any{"type": "http", "url": tools.URL}})
 	return s
 }

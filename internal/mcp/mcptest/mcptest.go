@@ -20,6 +20,7 @@ const Mode = "MAGI_CODE_TEST_MCP"
 // What Mode may say.
 const (
 	Ready    = "ready"    // ends with its input
+	Mute     = "mute"     // never answers, and ends with its input
 	Stubborn = "stubborn" // ignores the end of its input and every signal that can be ignored
 )
 
@@ -39,7 +40,11 @@ func Main(begin func()) {
 	if begin != nil {
 		begin()
 	}
-	serve(os.Stdin, os.Stdout)
+	out := io.Writer(os.Stdout)
+	if mode == Mute {
+		out = io.Discard
+	}
+	serve(os.Stdin, out)
 	if mode == Stubborn {
 		time.Sleep(life)
 	}
