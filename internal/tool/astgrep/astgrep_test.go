@@ -15,38 +15,18 @@ import (
 
 	"magicode/internal/ignore"
 	"magicode/internal/tool"
+	"magicode/internal/tool/tooltest"
 	"magicode/internal/vfs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func sources(t testing.TB) ignore.Sources {
-	d := t.TempDir()
-	return ignore.Sources{Home: d, Config: d + "/config", System: d + "/system"}
-}
-
-func workspace(t testing.TB, files map[string]string) tool.Env {
-	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range files {
-		path := filepath.Join(root, name)
-		os.MkdirAll(filepath.Dir(path), 0o755)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return tool.Env{Cwd: root, CanonicalCwd: root}
-}
-
 func run(t testing.TB, env tool.Env, args string) tool.Result {
-	return New(vfs.OS(), sources(t), false).Run(context.Background(), env, json.RawMessage(args))
+	return New(vfs.OS(), tooltest.Sources(t), false).Run(context.Background(), env, json.RawMessage(args))
 }
 
 func TestSearch(t *testing.T) {
-	env := workspace(t, map[string]string{
+	env := tooltest.Workspace(t, map[string]string{
 		"src/a.go":        "package a\n\nfunc f() {\n\tg(1)\n\tg(\n\t\tg(2),\n\t)\n}\n",
 		"src/b.py":        "g(1)\nx = g(3)\n",
 		"src/c.tsx":       "const x = <A b={g(4)} />\n",
@@ -102,8 +82,8 @@ func TestSearch(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	outside := workspace(t, map[string]string{"x.go": "package x\n"})
-	env := workspace(t, map[string]string{"a.go": "package a\n", "b.txt": "x", "c.py": "x\n"})
+	outside := tooltest.Workspace(t, map[string]string{"x.go": "package x\n"})
+	env := tooltest.Workspace(t, map[string]string{"a.go": "package a\n", "b.txt": "x", "c.py": "x\n"})
 	os.Symlink(outside.Cwd, filepath.Join(env.Cwd, "out"))
 	syscall.Mkfifo(filepath.Join(env.Cwd, "pipe.go"), 0o644)
 	for _, tc := range []struct{ name, args, want string }{
@@ -144,9 +124,9 @@ func TestRefused(t *testing.T) {
 }
 
 func TestTouched(t *testing.T) {
-	outside := workspace(t, map[string]string{"x.go": "package x\nvar y = f()\n"})
-	env := workspace(t, map[string]string{"d/a.go": "package a\n"})
-	abs := New(vfs.OS(), sources(t), true)
+	outside := tooltest.Workspace(t, map[string]string{"x.go": "package x\nvar y = f()\n"})
+	env := tooltest.Workspace(t, map[string]string{"d/a.go": "package a\n"})
+	abs := New(vfs.OS(), tooltest.Sources(t), true)
 	for _, tc := range []struct {
 		path string
 		want tool.Touched
@@ -168,7 +148,7 @@ func TestTouched(t *testing.T) {
 func TestBounds(t *testing.T) {
 	many := "package a\n" + strings.Repeat("var _ = f(1)\n", 600)
 	wide := "package a\nvar x = f(" + strings.Repeat("1, ", 20_000) + "1)\n"
-	env := workspace(t, map[string]string{
+	env := tooltest.Workspace(t, map[string]string{
 		"many/a.go":      many,
 		"wide/a.go":      wide,
 		"wides/a.py":     strings.Repeat("f('"+strings.Repeat("é", 1900)+"')\n", 60),
@@ -236,18 +216,18 @@ func TestScanBounds(t *testing.T) {
 	for i := range maxFiles + 1 {
 		files[fmt.Sprintf("d%03d/f%03d.py", i/100, i%100)] = ""
 	}
-	env := workspace(t, files)
+	env := tooltest.Workspace(t, files)
 	if m := run(t, env, `{"pattern":"f()"}`).Metadata; m["files_scanned"] != maxFiles || m["truncated"] != true || m["partial"] != true {
 		t.Errorf("metadata %v", m)
 	}
 }
 
 func TestCancelled(t *testing.T) {
-	env := workspace(t, map[string]string{"a.go": "package a\nvar x = f()\n"})
+	env := tooltest.Workspace(t, map[string]string{"a.go": "package a\nvar x = f()\n"})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, args := range []string{`{"pattern":"f()"}`, `{"operation":"outline"}`} {
-		if res := New(vfs.OS(), sources(t), false).Run(ctx, env, json.RawMessage(args)); res.Success || res.Content != tool.CancelledText {
+		if res := New(vfs.OS(), tooltest.Sources(t), false).Run(ctx, env, json.RawMessage(args)); res.Success || res.Content != tool.CancelledText {
 			t.Errorf("%v: %s", res.Success, res.Content)
 		}
 	}

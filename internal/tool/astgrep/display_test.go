@@ -4,10 +4,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"magicode/internal/tool/tooltest"
 )
 
 func TestDisplay(t *testing.T) {
-	env := workspace(t, map[string]string{"a.go": "package a\n\nfunc f() {\n\tg(1)\n\tg(2)\n}\n", "big.go": "package a\n\x00"})
+	env := tooltest.Workspace(t, map[string]string{"a.go": "package a\n\nfunc f() {\n\tg(1)\n\tg(2)\n}\n", "big.go": "package a\n\x00"})
 	for _, tc := range []struct{ name, args, want string }{
 		{"search", `{"pattern":"g($A)","path":"a.go"}`, "Search output lines returned: 2\nResult state: results returned\nScan complete: true\nOutline entries returned: ?\nTimed out: false\nResults limited: false\nPartial scan: false\nOutput truncated: false\nFiles skipped: 0\nWorkset limited: false\n"},
 		{"nothing", `{"pattern":"h($A)","path":"a.go"}`, "Search output lines returned: 0\nResult state: no matches\nScan complete: true\nOutline entries returned: ?\nTimed out: false\nResults limited: false\nPartial scan: false\nOutput truncated: false\nFiles skipped: 0\nWorkset limited: false\n"},

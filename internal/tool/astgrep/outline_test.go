@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"magicode/internal/tool/tooltest"
 )
 
 // outlined writes an outline as one line a symbol: type, name, signature, flags,
@@ -39,7 +41,7 @@ func outlined(t *testing.T, content string) string {
 }
 
 func TestOutline(t *testing.T) {
-	env := workspace(t, map[string]string{
+	env := tooltest.Workspace(t, map[string]string{
 		"a.go": "package a\n\nimport (\n\t\"fmt\"\n\tx \"net/http\"\n)\n\nconst A, b = 1, 2\n\nvar (\n\tC = fmt.Sprint()\n)\n\ntype T[K any] struct {\n\tD, e int\n\t*F\n}\n\ntype I interface {\n\tG(int) error\n\th()\n}\n\ntype M = map[string]int\n\nfunc (t *T[K]) N(x int) (y int, err error) {\n\treturn\n}\n\nfunc o() {}\n",
 		"b.py": "import os.path as p\nfrom . import q\n\nMAX = 3\n_x: int = 4\n\n@dec\nclass C(Base):\n    y = 1\n    async def m(self, a=1) -> int:\n        def inner(): pass\n        return 1\n    def _n(self): pass\n    class D: pass\n\ndef f(): pass\nf.a = 1\n",
 		"c.ts": "import { a } from 'b'\nexport const c = (d: number) => d, e = 1\nexport default class F<T> extends G {\n  #h = 1\n  private i(): void {}\n  static async j(k: string) { return 1 }\n}\nexport interface L { m?: string; n(o: T): void }\nenum P { Q = 1, R }\ntype S = { t: number }\nexport { c as u }\nnamespace V { export function w() {} }\ndeclare function x(): void\n",
@@ -127,7 +129,7 @@ function p [fn p()] 9
 
 // TestOutlineLine holds one line whole: it is a format.
 func TestOutlineLine(t *testing.T) {
-	env := workspace(t, map[string]string{"a.py": "class A:\n    x = 1\n"})
+	env := tooltest.Workspace(t, map[string]string{"a.py": "class A:\n    x = 1\n"})
 	res := run(t, env, `{"operation":"outline","view":"expanded"}`)
 	want := `{"path":"a.py","language":"python","item":{"name":"A","symbolType":"class","signature":"class A:","astKind":"class_definition","range":{"start":{"line":1,"column":1},"end":{"line":2,"column":10}},"isImport":false,"isExported":true,"members":[{"name":"x","symbolType":"field","signature":"x = 1","astKind":"assignment","range":{"start":{"line":2,"column":5},"end":{"line":2,"column":10}},"isImport":false,"isExported":true,"members":[]}]}}`
 	if d := cmp.Diff(want, res.Content); d != "" {

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"magicode/internal/tool"
+	"magicode/internal/tool/tooltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -24,12 +25,8 @@ var free = tool.ShellPolicy{AbsolutePaths: true, ShellExpansion: true}
 func run(t *testing.T, policy tool.ShellPolicy, args map[string]any) tool.Result {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir()) // no profile of the user
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
 	raw, _ := json.Marshal(args)
-	return New(policy).Run(context.Background(), tool.Env{Cwd: dir, CanonicalCwd: dir}, raw)
+	return New(policy).Run(context.Background(), tooltest.Workspace(t, nil), raw)
 }
 
 func TestOutput(t *testing.T) {

@@ -13,36 +13,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"magicode/internal/ignore"
 	"magicode/internal/tool"
+	"magicode/internal/tool/tooltest"
 	"magicode/internal/vfs"
 )
 
-func sources(t testing.TB) ignore.Sources {
-	d := t.TempDir()
-	return ignore.Sources{Home: d, Config: d + "/config", System: d + "/system"}
-}
-
-func workspace(t testing.TB, files ...string) tool.Env {
-	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+func workspace(t testing.TB, paths ...string) tool.Env {
+	files := make(map[string]string)
+	for _, p := range paths {
+		files[p] = ""
 	}
-	for _, f := range files {
-		path := filepath.Join(root, f)
-		os.MkdirAll(filepath.Dir(path), 0o755)
-		if strings.HasSuffix(f, "/") {
-			os.MkdirAll(path, 0o755)
-		} else if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return tool.Env{Cwd: root, CanonicalCwd: root}
+	return tooltest.Workspace(t, files)
 }
 
 func run(t testing.TB, env tool.Env, absolute bool, args string) tool.Result {
-	return New(vfs.OS(), sources(t), absolute).Run(context.Background(), env, json.RawMessage(args))
+	return New(vfs.OS(), tooltest.Sources(t), absolute).Run(context.Background(), env, json.RawMessage(args))
 }
 
 func TestFind(t *testing.T) {
@@ -127,7 +112,7 @@ func TestFindMetadata(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if res := New(vfs.OS(), sources(t), true).Run(ctx, env, json.RawMessage(`{"query":"a"}`)); res.Content != tool.CancelledText {
+	if res := New(vfs.OS(), tooltest.Sources(t), true).Run(ctx, env, json.RawMessage(`{"query":"a"}`)); res.Content != tool.CancelledText {
 		t.Errorf("cancelled: %q", res.Content)
 	}
 }
@@ -136,7 +121,7 @@ func TestFindMetadata(t *testing.T) {
 func TestFindOracle(t *testing.T) {
 	names := []string{"a", "b", "ab", "ba", "a-b", "Ab.go", "é.go"}
 	base := t.TempDir()
-	src := sources(t)
+	src := tooltest.Sources(t)
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"magicode/internal/tool/tooltest"
 )
 
 func TestDisplay(t *testing.T) {
-	env := workspace(t, map[string]string{"a.txt": "hit\nx\nhit\n", "b.txt": "x\n", "many.txt": strings.Repeat("many\n", 9)})
+	env := tooltest.Workspace(t, map[string]string{"a.txt": "hit\nx\nhit\n", "b.txt": "x\n", "many.txt": strings.Repeat("many\n", 9)})
 	base := map[string]string{
 		"Matching lines returned": "2", "Result state": "results returned", "Total matching lines": "2", "Context lines returned": "0", "Output lines returned": "3",
 		"Matching lines seen": "2", "Seen count exact": "true", "Files returned": "1", "Scan complete": "true", "Timed out": "false", "Results limited": "false",

@@ -16,40 +16,19 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
-	"magicode/internal/ignore"
 	"magicode/internal/tool"
+	"magicode/internal/tool/tooltest"
 	"magicode/internal/vfs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func sources(t testing.TB) ignore.Sources {
-	d := t.TempDir()
-	return ignore.Sources{Home: d, Config: d + "/config", System: d + "/system"}
-}
-
-func workspace(t testing.TB, files map[string]string) tool.Env {
-	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range files {
-		path := filepath.Join(root, name)
-		os.MkdirAll(filepath.Dir(path), 0o755)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return tool.Env{Cwd: root, CanonicalCwd: root}
-}
-
 func run(t testing.TB, env tool.Env, args string) tool.Result {
-	return New(vfs.OS(), sources(t), false).Run(context.Background(), env, json.RawMessage(args))
+	return New(vfs.OS(), tooltest.Sources(t), false).Run(context.Background(), env, json.RawMessage(args))
 }
 
 func TestGrep(t *testing.T) {
-	env := workspace(t, map[string]string{
+	env := tooltest.Workspace(t, map[string]string{
 		"src/a.go":     "package a\n// sum\nfunc add() {\n\treturn add(1, 2)\n}\n",
 		"src/b.py":     "import add\nx = 1\ndef add(a):\n    return a\nclass add:\n",
 		"many.txt":     strings.Repeat("hit\n", 9),
@@ -91,7 +70,7 @@ func TestGrep(t *testing.T) {
 }
 
 func TestGrepErrors(t *testing.T) {
-	env := workspace(t, map[string]string{"a": "x"})
+	env := tooltest.Workspace(t, map[string]string{"a": "x"})
 	if err := syscall.Mkfifo(filepath.Join(env.Cwd, "fifo"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -126,14 +105,14 @@ func TestGrepErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if res := New(vfs.OS(), sources(t), true).Run(ctx, env, json.RawMessage(`{"patterns":["x"]}`)); res.Content != tool.CancelledText || res.Success {
+	if res := New(vfs.OS(), tooltest.Sources(t), true).Run(ctx, env, json.RawMessage(`{"patterns":["x"]}`)); res.Content != tool.CancelledText || res.Success {
 		t.Errorf("cancelled: %+v", res)
 	}
 }
 
 func TestGrepBounds(t *testing.T) {
 	line := strings.Repeat("x", 300) + "needle" + strings.Repeat("é", 300)
-	env := workspace(t, map[string]string{
+	env := tooltest.Workspace(t, map[string]string{
 		"long.txt": line + "\n",
 		"big.txt":  strings.Repeat("filler line\n", 4<<20/12+1) + "needle\n",
 		"wide.txt": strings.Repeat(strings.Repeat("w", 3000)+"\n", 60),
@@ -160,7 +139,7 @@ func TestGrepScanBounds(t *testing.T) {
 	for i := range 33 {
 		files[fmt.Sprintf("f%02d", i)] = ""
 	}
-	env := workspace(t, files)
+	env := tooltest.Workspace(t, files)
 	for name := range files { // sparse: no disk space
 		if err := os.Truncate(filepath.Join(env.Cwd, name), 4<<20); err != nil {
 			t.Fatal(err)
@@ -173,7 +152,7 @@ func TestGrepScanBounds(t *testing.T) {
 }
 
 func TestGrepMetadata(t *testing.T) {
-	env := workspace(t, map[string]string{"a": "x\nx\nx\n", "b": "x\n", "c": "y\x00", "d": "\xff"})
+	env := tooltest.Workspace(t, map[string]string{"a": "x\nx\nx\n", "b": "x\n", "c": "y\x00", "d": "\xff"})
 	m := run(t, env, `{"patterns":["x","{"],"mode":"raw","limit":2}`).Metadata
 	for key, want := range map[string]any{
 		"matches_returned": 2, "has_more": true, "next_offset": 2, "raw_lookahead_reached": true, "truncated": true,
@@ -197,7 +176,7 @@ func TestGrepMetadata(t *testing.T) {
 
 // TestGrepOracle compares with regexp over all lines, one after the other.
 func TestGrepOracle(t *testing.T) {
-	src := sources(t)
+	src := tooltest.Sources(t)
 	base := t.TempDir()
 	n := 0
 	lineGen := rapid.SampledFrom([]string{"", "foo", "foo bar", "bar\tbaz", "def foo(x):", "import foo", "use bar", "é foo", "func x() { foo }", "class bar", "FOO"})

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"magicode/internal/tool"
+	"magicode/internal/tool/tooltest"
 	"magicode/internal/vfs"
 )
 
@@ -36,11 +37,8 @@ type bench struct {
 }
 
 func newBench(t testing.TB, fsys vfs.FS) *bench {
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{t: t, env: tool.Env{Cwd: root, CanonicalCwd: root}, locks: &locks{map[string]int{}}, snaps: &tool.Snapshots{}}
+	env := tooltest.Workspace(t, nil)
+	b := &bench{t: t, env: env, locks: &locks{map[string]int{}}, snaps: &tool.Snapshots{}}
 	b.tool = New(tool.Files{FS: fsys, Locks: b.locks}, b.snaps, true)
 	return b
 }

@@ -15,24 +15,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"magicode/internal/tool"
+	"magicode/internal/tool/tooltest"
 	"magicode/internal/vfs"
 )
 
 func workspace(t *testing.T) tool.Env {
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range []string{"b.txt", "a.txt", ".hidden", "d/x.txt", "line\nfeed"} {
-		os.MkdirAll(filepath.Dir(filepath.Join(root, n)), 0o755)
-		if err := os.WriteFile(filepath.Join(root, n), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	env := tooltest.Workspace(t, map[string]string{"b.txt": "", "a.txt": "", ".hidden": "", "d/x.txt": "", "line\nfeed": ""})
+	root := env.Cwd
 	os.Symlink("a.txt", filepath.Join(root, "link"))
 	os.Symlink("/", filepath.Join(root, "out"))
 	syscall.Mkfifo(filepath.Join(root, "fifo"), 0o600)
-	return tool.Env{Cwd: root, CanonicalCwd: root}
+	return env
 }
 
 func run(env tool.Env, absolute bool, args string) tool.Result {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"magicode/internal/tool"
+	"magicode/internal/tool/tooltest"
 	"magicode/internal/vfs"
 )
 
@@ -35,17 +36,7 @@ type bench struct {
 }
 
 func setup(t testing.TB, files map[string]string) *bench {
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n, text := range files {
-		os.MkdirAll(filepath.Dir(filepath.Join(root, n)), 0o755)
-		if err := os.WriteFile(filepath.Join(root, n), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b := &bench{env: tool.Env{Cwd: root, CanonicalCwd: root}, snaps: &tool.Snapshots{}}
+	b := &bench{env: tooltest.Workspace(t, files), snaps: &tool.Snapshots{}}
 	b.tool = New(tool.Files{FS: vfs.OS()}, b.snaps, skills{}, false)
 	return b
 }

@@ -32,6 +32,7 @@ import (
 	"magicode/internal/provider/exchange"
 	"magicode/internal/provider/factory"
 	"magicode/internal/tool"
+	"magicode/internal/tool/tooltest"
 	"magicode/internal/tool/viewimage"
 	"magicode/internal/vfs"
 )
@@ -121,11 +122,8 @@ type place struct {
 
 func newPlace(t *testing.T, s http.RoundTripper) *place {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &place{env: tool.Env{Cwd: root, CanonicalCwd: root}, path: filepath.Join(root, "a.png")}
+	env := tooltest.Workspace(t, nil)
+	p := &place{env: env, path: filepath.Join(env.Cwd, "a.png")}
 	p.opt = viewimage.Options{Files: tool.Files{FS: vfs.OS()}, Absolute: true, MaxBytes: 5 << 20, Model: &provider.Selection{Provider: "chat", Model: "m"}, Providers: providers(s)}
 	p.put(t, "a.png", encoded("png", 3, 2))
 	return p

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"magicode/internal/tool"
+	"magicode/internal/tool/tooltest"
 	"magicode/internal/vfs"
 )
 
@@ -23,16 +24,13 @@ func (l noLocks) Lock(ctx context.Context, _ string) (func(), error) {
 }
 
 func setup(t *testing.T) (tool.Env, tool.Files) {
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := tooltest.Workspace(t, map[string]string{"d/": ""})
+	root := env.Cwd
 	os.WriteFile(filepath.Join(root, "old.txt"), []byte("old"), 0o600)
-	os.Mkdir(filepath.Join(root, "d"), 0o755)
 	os.Symlink("old.txt", filepath.Join(root, "link"))
 	os.Symlink("/tmp", filepath.Join(root, "out"))
 	syscall.Mkfifo(filepath.Join(root, "fifo"), 0o600)
-	return tool.Env{Cwd: root, CanonicalCwd: root}, tool.Files{FS: vfs.OS(), Locks: noLocks{}}
+	return env, tool.Files{FS: vfs.OS(), Locks: noLocks{}}
 }
 
 func run(env tool.Env, files tool.Files, args any) tool.Result {
