@@ -158,7 +158,7 @@ func (t Tel) StageTook(stage Word, d time.Duration, failed bool, code Code) {
 }
 
 // Synced reports one sync of a session's file: "data", or its name in the
-// "directory".
+// "directory". Its metadata are a cache, which is never synced.
 func (t Tel) Synced(target Word, d time.Duration) {
 	if c := t.core(); c != nil {
 		c.slow.observe(metricFsync, labels{}.with(KeyFsyncTarget, target), d.Seconds())

@@ -46,6 +46,7 @@ const (
 	keyOpenAges      = "magi.open.ages_ms"
 	keyRunSeqName    = "magi.run.seq"
 	keyAgentName     = "gen_ai.agent.name"
+	keyProviderName  = "gen_ai.provider.name"
 	keyOperation     = "gen_ai.operation.name"
 	keyToolType      = "gen_ai.tool.type"
 	keyStream        = "gen_ai.request.stream"
@@ -333,7 +334,7 @@ const (
 )
 
 var enumKeys = [enumKeyCount]string{
-	KeyMethod: "rpc.method", KeyExitReason: "magi.exit.reason", KeyProvider: "magi.provider", KeyProviderName: "gen_ai.provider.name",
+	KeyMethod: "rpc.method", KeyExitReason: "magi.exit.reason", KeyProvider: "magi.provider", KeyProviderName: keyProviderName,
 	KeySessionAction: "magi.session.action", KeyLease: "magi.lease", KeyLeaseOutcome: "magi.lease.outcome",
 	KeyHistoryTrigger: "magi.history.trigger", KeyRunOutcome: "magi.run.outcome", KeyRunPersistence: "magi.run.persistence",
 	KeyReasoningLevel: "gen_ai.request.reasoning.level", KeyChatPurpose: "magi.chat.purpose", KeyAttemptPhase: "magi.attempt.phase", KeyRetryReason: "magi.retry.reason", KeyTool: "gen_ai.tool.name", KeyToolOrigin: "magi.tool.origin",
@@ -365,6 +366,7 @@ const (
 	KeySubagentHash
 	KeyAgent
 	KeyProviderHash
+	KeyProviderID // takes the place of KeyProviderName
 	nameKeyCount
 )
 
@@ -373,7 +375,7 @@ var nameKeys = [nameKeyCount]string{
 	KeySessionRef: "magi.session.ref", KeyConversation: "gen_ai.conversation.id",
 	KeyModel: "gen_ai.request.model", KeyResponseModel: "gen_ai.response.model",
 	KeyMCPHash: "magi.mcp.hash", KeyMCPName: "magi.mcp.name", KeyMCPTool: "magi.mcp.tool",
-	KeySubagentHash: "magi.subagent.hash", KeyAgent: keyAgentName, KeyProviderHash: "magi.provider.hash",
+	KeySubagentHash: "magi.subagent.hash", KeyAgent: keyAgentName, KeyProviderHash: "magi.provider.hash", KeyProviderID: keyProviderName,
 }
 
 // EventName names something that happened inside a span.

@@ -155,10 +155,18 @@ func tables() map[string][]string {
 		}
 		spans = append(spans, "| `"+name+"` | "+when+" |")
 	}
+	forms := map[string]string{}
 	for what, list := range map[string][]string{"number": intKeys[:], "yes or no": boolKeys[:], "word": enumKeys[1:], "name": nameKeys[:]} {
 		for _, name := range list {
-			attributes = append(attributes, "| `"+name+"` | "+what+" |")
+			if forms[name] != "" {
+				forms[name] = "word or name" // a plain one
+				continue
+			}
+			forms[name] = what
 		}
+	}
+	for name, what := range forms {
+		attributes = append(attributes, "| `"+name+"` | "+what+" |")
 	}
 	slices.Sort(attributes)
 	for _, m := range Catalogue() {

@@ -26,9 +26,12 @@ const (
 // keyForms is asked for every attribute that is written.
 var keyForms = sync.OnceValue(func() map[string]form {
 	forms := map[string]form{}
-	for f, keys := range map[form][]string{formInt: intKeys[:], formBool: boolKeys[:], formWord: enumKeys[1:], formName: nameKeys[:]} {
-		for _, k := range keys {
-			forms[k] = f
+	for _, of := range []struct {
+		form form
+		keys []string
+	}{{formInt, intKeys[:]}, {formBool, boolKeys[:]}, {formWord, enumKeys[1:]}, {formName, nameKeys[:]}} {
+		for _, k := range of.keys {
+			forms[k] = of.form // the last counts: a key can have a word, and a name where the user wants plain ones
 		}
 	}
 	return forms

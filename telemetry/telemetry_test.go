@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -317,6 +318,34 @@ func TestNamesAreHashed(t *testing.T) {
 	s.End()
 	if traces := stop(t, tel, dir)["traces"]; !strings.Contains(traces, `"name":"chat my-own-model"`) || strings.Contains(traces, "secret") {
 		t.Errorf("plain: %s", traces)
+	}
+}
+
+// TestPlainNames: a name that may be shown takes the place of its word or hash,
+// and only where the user asked for plain names.
+func TestPlainNames(t *testing.T) {
+	const hash = `"magi.mcp.tool","value":{"stringValue":"[0-9a-f]{12}"`
+	for _, row := range []struct {
+		names    string
+		safe     bool
+		provider string
+		tool     string // a pattern
+	}{{"hashed", true, other, hash}, {"plain", true, "mine", `"magi.mcp.tool","value":{"stringValue":"look"`}, {"plain", false, "mine", hash}} {
+		tel, dir := started(t, "MC_TELEMETRY_NAMES="+row.names)
+		_, s := tel.Begin(context.Background(), SpanChat)
+		s.Str(KeyProviderName, WordOf(""))
+		s.Name(KeyProviderID, PlainName("mine"))
+		s.End()
+		_, s = tel.Begin(context.Background(), SpanMCPCall)
+		s.Name(KeyMCPTool, ToolName("look", row.safe))
+		s.End()
+		traces := stop(t, tel, dir)["traces"]
+		if want := `"gen_ai.provider.name","value":{"stringValue":"` + row.provider + `"`; strings.Count(traces, "gen_ai.provider.name") != 1 || !strings.Contains(traces, want) {
+			t.Errorf("%+v: no %s in %s", row, want, traces)
+		}
+		if !regexp.MustCompile(row.tool).MatchString(traces) {
+			t.Errorf("%+v: no %s in %s", row, row.tool, traces)
+		}
 	}
 }
 

@@ -25,11 +25,12 @@ const (
 	nameServer
 	nameAgent
 	nameProvider
+	nameTool
 	namePlain
 )
 
 var nameKindTexts = [...]string{nameWire: "wire", nameSession: "session", nameModel: "model", nameCustomModel: "model",
-	nameServer: "mcp", nameAgent: "subagent", nameProvider: "provider", namePlain: ""}
+	nameServer: "mcp", nameAgent: "subagent", nameProvider: "provider", nameTool: "tool", namePlain: ""}
 
 // WireID is a protocol id. It is hashed with the child's instance id, so that a
 // host can join its own log.
@@ -60,6 +61,13 @@ func AgentName(name string) UserName { return UserName{kind: nameAgent, value: n
 
 // ProviderName is described at ServerName.
 func ProviderName(name string) UserName { return UserName{kind: nameProvider, value: name} }
+
+// ToolName is the name of an MCP server's tool. It leaves hashed, and as it is
+// where the user asked for plain names and it passed the rule for names that may
+// be shown.
+func ToolName(name string, safe bool) UserName {
+	return UserName{kind: nameTool, value: name, plain: safe}
+}
 
 // PlainName is a name that leaves as it is, and only where the user asked for
 // plain names. The caller has held it against the rule for names that may be

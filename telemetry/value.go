@@ -98,8 +98,15 @@ func (o *openSpan) attributes(dst []attribute.KeyValue) []attribute.KeyValue {
 		dst = append(dst, v.attribute())
 	}
 	for _, n := range o.names {
-		if text := o.core.nameText(n.name); text != "" && len(dst)-from < maxAttributes {
-			dst = append(dst, attribute.String(nameKeys[n.key], text))
+		text := o.core.nameText(n.name)
+		if text == "" {
+			continue
+		}
+		kv := attribute.String(nameKeys[n.key], text)
+		if i := find(dst[from:], kv.Key); i >= 0 { // a plain name takes the place of a word
+			dst[from+i] = kv
+		} else if len(dst)-from < maxAttributes {
+			dst = append(dst, kv)
 		}
 	}
 	if o.lists != nil {
@@ -109,7 +116,7 @@ func (o *openSpan) attributes(dst []attribute.KeyValue) []attribute.KeyValue {
 		return dst
 	}
 	for _, kv := range fixed[o.kind] {
-		if !slices.ContainsFunc(dst[from:], func(have attribute.KeyValue) bool { return have.Key == kv.Key }) { // a plain agent name takes the place of the fixed one
+		if find(dst[from:], kv.Key) < 0 { // a plain agent name takes the place of the fixed one
 			dst = append(dst, kv)
 		}
 	}
@@ -124,6 +131,11 @@ func (o *openSpan) attributes(dst []attribute.KeyValue) []attribute.KeyValue {
 		}
 	}
 	return dst
+}
+
+// find is the place of a key, -1 where it has none.
+func find(kvs []attribute.KeyValue, key attribute.Key) int {
+	return slices.IndexFunc(kvs, func(kv attribute.KeyValue) bool { return kv.Key == key })
 }
 
 // name is the kind's name, with the word or model that belongs to it. Needs mu,

@@ -188,8 +188,7 @@ func (l *link) routes(raw []jsonscan.Value) ([]*remote, error) {
 	return out, nil
 }
 
-// request asks the server, inside a span of its own. A tool's name may be shown
-// where the user wants plain names.
+// request asks the server, inside a span of its own, which may have a tool's name.
 func (l *link) request(ctx context.Context, method string, params []byte, tools ...string) (jsonscan.Value, error) {
 	ctx, span := l.tel.Begin(ctx, telemetry.SpanMCPCall)
 	defer span.End()
@@ -197,7 +196,8 @@ func (l *link) request(ctx context.Context, method string, params []byte, tools 
 		span.Str(telemetry.KeyMCPMethod, telemetry.WordOf(method))
 		l.describe(span)
 		for _, name := range tools {
-			span.Name(telemetry.KeyMCPTool, telemetry.PlainName(name))
+			_, safe := redact.SafeName(name)
+			span.Name(telemetry.KeyMCPTool, telemetry.ToolName(name, safe))
 		}
 	}
 	res, err := l.peer.call(ctx, l.server.Timeout, method, params)

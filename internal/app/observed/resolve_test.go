@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"magicode/internal/mcp/mcptest"
 )
 
@@ -91,5 +93,33 @@ func (w *world) elsewhere(t *testing.T) {
 	out, notes, status = w.trace(t, other.home, "--resolve", captures)
 	if status != 0 || !strings.Contains(notes, "another home") || !strings.Contains(out, "not known here") || strings.Contains(out, serverName) {
 		t.Errorf("another salt: status %d, %s\n%s", status, notes, out)
+	}
+}
+
+// TestPlainNames: what the documentation says leaves as it is does, and no more
+// than that; trace check takes both forms.
+func TestPlainNames(t *testing.T) {
+	for names, shown := range map[string]bool{"hashed": false, "plain": true} {
+		w := newWorld(t)
+		w.serveOne(t, serverName, mcptest.Stubborn)
+		w.converse(t, "MC_TELEMETRY=file", "MC_TELEMETRY_NAMES="+names)
+		found := map[string]string{}
+		for _, s := range spans(t, w) {
+			for _, a := range s.Attributes {
+				if v, ok := s.get(a.Key).(string); ok && (v == serverName || v == canaryModel || v == canaryProvider) {
+					found[a.Key] = v
+				}
+			}
+		}
+		want := map[string]string{}
+		if shown {
+			want = map[string]string{"magi.mcp.name": serverName, "gen_ai.request.model": canaryModel, "gen_ai.provider.name": canaryProvider}
+		}
+		if diff := cmp.Diff(want, found); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", names, diff)
+		}
+		if _, notes, status := w.trace(t, w.home, "check", filepath.Join(w.home, "state", "telemetry")); status != 0 {
+			t.Errorf("%s: check: %s", names, notes)
+		}
 	}
 }

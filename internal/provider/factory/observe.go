@@ -53,6 +53,9 @@ func (s *shaped) chat(ctx context.Context, req *provider.Request) (context.Conte
 	span.Str(telemetry.KeyReasoningLevel, telemetry.WordOf(string(req.Level)))
 	if !builtin {
 		span.Name(telemetry.KeyProviderHash, telemetry.ProviderName(s.id))
+		if name, safe := redact.SafeName(s.id); safe {
+			span.Name(telemetry.KeyProviderID, telemetry.PlainName(name))
+		}
 	}
 	span.Bool(telemetry.KeyCompacted, req.Compacted)
 	if req.MaxOutputTokens > 0 {
