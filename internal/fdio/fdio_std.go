@@ -17,8 +17,25 @@ func Read(fd uintptr, p []byte) (int, error) { return positive(syscall.Read(int(
 // EPIPE the thread got SIGPIPE, too.
 func Write(fd uintptr, p []byte) (int, error) { return positive(syscall.Write(int(fd), p)) }
 
-// Unblock makes a descriptor nonblocking that is not. Whoever shares its open
-// file description may have taken the flag away.
-func Unblock(fd uintptr) error { return syscall.SetNonblock(int(fd), true) }
+// Shared is a descriptor whose open file description others may hold, and make
+// block: a pipe that a parent made. The flag is set again before each call. The
+// zero value is ready.
+type Shared struct{}
+
+// Read is Read of a descriptor that is shared.
+func (*Shared) Read(fd uintptr, p []byte) (int, error) {
+	if err := syscall.SetNonblock(int(fd), true); err != nil {
+		return 0, err
+	}
+	return Read(fd, p)
+}
+
+// Write is Write to a descriptor that is shared.
+func (*Shared) Write(fd uintptr, p []byte) (int, error) {
+	if err := syscall.SetNonblock(int(fd), true); err != nil {
+		return 0, err
+	}
+	return Write(fd, p)
+}
 
 func positive(n int, err error) (int, error) { return max(n, 0), err }

@@ -12,18 +12,21 @@ import (
 // is there, else it waits in the poller, which keeps deadlines and Close. One
 // goroutine at a time.
 type Reader struct {
-	raw    syscall.RawConn
-	shared bool
-	look   func(fd uintptr) bool // try, made once
-	p      []byte
-	n      int
-	err    error
+	raw  syscall.RawConn
+	once func(fd uintptr, p []byte) (int, error)
+	look func(fd uintptr) bool // try, made once
+	p    []byte
+	n    int
+	err  error
 }
 
-// NewReader returns a Reader. A shared descriptor is one whose open file
-// description others may hold, and make block: Unblock comes before each read.
+// NewReader returns a Reader of a descriptor that is ours alone, or else shared:
+// see Shared.
 func NewReader(raw syscall.RawConn, shared bool) *Reader {
-	r := &Reader{raw: raw, shared: shared}
+	r := &Reader{raw: raw, once: Read}
+	if shared {
+		r.once = new(Shared).Read
+	}
 	r.look = r.try
 	return r
 }
@@ -49,7 +52,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 // try reads once; false: there is nothing yet.
 func (r *Reader) try(fd uintptr) bool {
 	for {
-		n, err := r.once(fd)
+		n, err := r.once(fd, r.p)
 		switch err {
 		case syscall.EINTR:
 			continue
@@ -59,13 +62,4 @@ func (r *Reader) try(fd uintptr) bool {
 		r.n, r.err = n, err
 		return true
 	}
-}
-
-func (r *Reader) once(fd uintptr) (int, error) {
-	if r.shared {
-		if err := Unblock(fd); err != nil {
-			return 0, err
-		}
-	}
-	return Read(fd, r.p)
 }

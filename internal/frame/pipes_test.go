@@ -127,29 +127,6 @@ func TestPipesRestoreFlags(t *testing.T) {
 
 // TestPipesWouldBlock: a full pipe takes nothing at once, a part before a
 // deadline, and all of it once somebody reads.
-// Another process that shares a pipe's end may make it blocking: no call waits
-// in the kernel for that.
-func TestPipesKeepFlags(t *testing.T) {
-	e := openPipes(t)
-	for _, fd := range []int{e.in, e.out} {
-		if err := unix.SetNonblock(fd, false); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n, err := e.p.TryWrite([]byte("out")); n != 3 || err != nil {
-		t.Fatal(n, err)
-	}
-	if _, err := unix.Write(e.toIn, []byte("in")); err != nil {
-		t.Fatal(err)
-	}
-	if n, err := e.p.Read(make([]byte, 9)); n != 2 || err != nil {
-		t.Fatal(n, err)
-	}
-	if !nonblocking(t, e.in) || !nonblocking(t, e.out) {
-		t.Error("a read or a write of a descriptor that blocks")
-	}
-}
-
 func TestPipesWouldBlock(t *testing.T) {
 	e := openPipes(t)
 	big := bytes.Repeat([]byte("x"), 1<<20)

@@ -25,7 +25,7 @@ import (
 //
 // The parent, or whoever else has the pipes' ends from it, can take O_NONBLOCK
 // away again. A call that then waited in the kernel would hold up the whole
-// process, with all its deadlines, so the flag is looked at before each one.
+// process, with all its deadlines: see fdio.Shared.
 //
 // The descriptors stay open: they belong to the process. Keep a Pipes until
 // the process exits, or the collector will close them.
@@ -34,6 +34,7 @@ type Pipes struct {
 	outFD       int
 	rawOut      syscall.RawConn
 	input       *fdio.Reader
+	output      fdio.Shared
 	restore     []func() error
 	interrupted time.Time // a deadline that has passed
 	close       func() error
@@ -172,10 +173,7 @@ func (p *Pipes) TryWrite(b []byte) (int, error) {
 
 func (p *Pipes) write(b []byte) (int, error) {
 	for {
-		n, err := 0, fdio.Unblock(uintptr(p.outFD))
-		if err == nil {
-			n, err = fdio.Write(uintptr(p.outFD), b)
-		}
+		n, err := p.output.Write(uintptr(p.outFD), b)
 		switch {
 		case err == nil && n > 0:
 			return n, nil
