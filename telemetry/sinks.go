@@ -102,28 +102,30 @@ func (f *fileSink) write(j *journal, s capture.Signal, b *batch) {
 	}
 	f.trouble(err)
 	f.close()
+	f.state = sinkOff
 	j.report()
 }
 
+// close leaves the state as it is: what was on to the end is told as on.
 func (f *fileSink) close() {
-	if f.capture == nil {
-		return
+	if f.capture != nil {
+		f.capture.Close()
+		f.capture = nil
 	}
-	f.capture.Close()
-	f.capture, f.state = nil, sinkOff
 }
 
 // promSink is the text file.
 type promSink struct {
 	core  *core
 	file  *promtext.File
+	state sinkState
 	peaks peaks
 }
 
 func (p *promSink) on() bool { return p.file != nil }
 
 func (p *promSink) open(c *core, d *decision) {
-	p.core = c
+	p.core, p.state = c, sinkOff
 	o := d.config.Prometheus
 	if !o.On {
 		return
@@ -133,7 +135,7 @@ func (p *promSink) open(c *core, d *decision) {
 		p.trouble(err)
 		return
 	}
-	p.file = file
+	p.file, p.state = file, sinkOn
 }
 
 func (p *promSink) trouble(err error) {
@@ -145,6 +147,7 @@ func (p *promSink) trouble(err error) {
 	p.core.losses.problem(sinkProm, code)
 }
 
+// close leaves the state as it is, as that of a capture does.
 func (p *promSink) close() {
 	if p.file != nil {
 		p.file.Close()
@@ -217,6 +220,7 @@ func (j *journal) writeProm(up bool) {
 		j.core.losses.drop(sinkProm, signalMetric, dropIO, 1)
 		j.prom.trouble(err)
 		j.prom.close()
+		j.prom.state = sinkOff
 		j.report()
 	}
 }

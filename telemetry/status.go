@@ -78,12 +78,8 @@ func (s *statusFile) write(j *journal, state string, exit *statusExit) {
 		j.written = j.file.capture.Size()
 	}
 	file.Bytes = j.written
-	prom := sinkOff
-	if j.prom.on() {
-		prom = sinkOn
-	}
 	sinks := map[string]statusSink{"file": file, "otlp": {State: j.otlp.word(), Dropped: j.core.losses.dropped(sinkOTLP)},
-		"prometheus": {State: prom, Dropped: j.core.losses.dropped(sinkProm)}}
+		"prometheus": {State: j.prom.state, Dropped: j.core.losses.dropped(sinkProm)}}
 	doc := statusDocument{
 		Version: 1, PID: os.Getpid(), InstanceID: j.d.id.InstanceID, State: state, Capture: j.file.stem, Exit: exit,
 		Started: s.started.UTC().Format(time.RFC3339), Updated: time.Now().UTC().Format(time.RFC3339),
@@ -99,7 +95,7 @@ func (s *statusFile) write(j *journal, state string, exit *statusExit) {
 // refused tells that telemetry was asked for and that nothing came of it.
 func refused(c *core, cfg config.Config, id Identity) {
 	j := newJournal(c, &decision{config: cfg, id: id})
-	j.file.state = sinkOff
+	j.file.state, j.prom.state = sinkOff, sinkOff
 	j.status.open(c, j.d)
 	j.status.write(j, "off", nil)
 	j.status.close()

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"magicode/telemetry/otlp/otlptest"
 )
 
 func TestWireIsTheSame(t *testing.T) {
@@ -212,11 +216,13 @@ func TestFilesArePrivate(t *testing.T) {
 	if err != nil || len(entries) != 3 {
 		t.Fatalf("%v, %v", entries, err)
 	}
+	size := int64(0)
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v", e.Name(), info.Mode(), err)
 		}
+		size += info.Size()
 	}
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("folder: %v %v", info.Mode(), err)
@@ -229,14 +235,55 @@ func TestFilesArePrivate(t *testing.T) {
 			}
 		}
 	}
-	var status struct {
-		State string
-		Exit  struct{ Code int }
-		Sinks map[string]struct{ State string }
+	var status statusFile
+	status.read(t, w)
+	if status.State != "closed" || status.Version != 1 || status.PID == 0 || len(status.Problems) != 0 || status.Exit.Code != 0 || status.Exit.Reason != "shutdown" || status.Exit.Detached {
+		t.Errorf("status %+v", status)
 	}
-	b, err := os.ReadFile(filepath.Join(w.home, "state", "telemetry-status.json"))
-	if err != nil || json.Unmarshal(b, &status) != nil || status.State != "closed" {
-		t.Errorf("status %s: %v", b, err)
+	if !strings.HasPrefix(entries[0].Name(), status.Capture+".") || !strings.Contains(status.Capture, fmt.Sprint("-", status.PID, "-", status.InstanceID[:8])) {
+		t.Errorf("capture %s of %s", status.Capture, entries[0].Name())
+	}
+	if file := status.Sinks["file"]; file.State != "on" || file.Bytes != size || file.Dropped != 0 || status.Sinks["otlp"].State != "off" || status.Sinks["prometheus"].State != "off" {
+		t.Errorf("%d bytes, sinks %+v", size, status.Sinks)
+	}
+}
+
+// statusFile is what telemetry.md 2.5 has in it.
+type statusFile struct {
+	Version    int
+	PID        int
+	InstanceID string `json:"instance_id"`
+	State      string
+	Capture    string
+	Exit       struct {
+		Code     int
+		Reason   string
+		Detached bool
+	}
+	Sinks map[string]struct {
+		State   string
+		Bytes   int64
+		Dropped int
+	}
+	Problems []struct{ Code, Key string }
+}
+
+// read reads that of a world, which must be private and hold no path.
+func (s *statusFile) read(t *testing.T, w *world) {
+	t.Helper()
+	path := filepath.Join(w.home, "state", "telemetry-status.json")
+	info, err := os.Stat(path)
+	if err != nil || info.Mode() != 0o600 {
+		t.Fatalf("%v, %v", info, err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(b, s) != nil {
+		t.Fatalf("status %s: %v", b, err)
+	}
+	for _, own := range []string{w.home, w.work} {
+		if strings.Contains(string(b), own) {
+			t.Errorf("a path is in %s", b)
+		}
 	}
 }
 
@@ -295,17 +342,91 @@ func (w *world) greet(t *testing.T, env ...string) []string {
 
 // TestUnadmittedChildLeavesNothing: without an admitted initialize there is no effect.
 func TestUnadmittedChildLeavesNothing(t *testing.T) {
-	w := newWorld(t)
-	c := w.start(t, "MC_TELEMETRY=file")
-	if _, err := c.Initialize(t.Context(), "no.such.capability"); err == nil {
-		t.Error("an unknown capability was admitted")
+	for name, play := range map[string]func(c *child){
+		"unsupported capability": func(c *child) {
+			if _, err := c.Initialize(t.Context(), "no.such.capability"); err == nil {
+				t.Error("an unknown capability was admitted")
+			}
+			_ = c.CloseInput()
+		},
+		"end of input": func(c *child) { _ = c.CloseInput() },
+	} {
+		w := newWorld(t)
+		c := w.start(t, "MC_TELEMETRY=file")
+		play(c)
+		c.end(t)
+		entries, err := os.ReadDir(w.home)
+		if err != nil || len(entries) != 1 || entries[0].Name() != "settings.json" {
+			t.Errorf("%s: %v, %v", name, entries, err)
+		}
 	}
-	_ = c.CloseInput()
-	c.end(t)
-	entries, err := os.ReadDir(w.home)
-	if err != nil || len(entries) != 1 {
-		t.Errorf("%v, %v", entries, err)
+}
+
+// TestProjectMovesNothing: where the user wants a capture, a project cannot turn
+// it off, put it elsewhere, have names in it or add a sink, in whatever way its
+// settings came to be there.
+func TestProjectMovesNothing(t *testing.T) {
+	elsewhere := t.TempDir()
+	collector := otlptest.HTTP(t)
+	said := map[string]any{"enabled": false, "names": "plain", "file": map[string]any{"enabled": false, "dir": elsewhere, "max_mb": 4},
+		"otlp": map[string]any{"enabled": true, "endpoint": collector.URL}, "prometheus": map[string]any{"enabled": true, "path": filepath.Join(elsewhere, "m.prom")}}
+	text, err := json.Marshal(map[string]any{"schema_version": 2, "telemetry": said})
+	if err != nil {
+		t.Fatal(err)
 	}
+	put := func(dir string) string {
+		folder := filepath.Join(dir, ".magi-code")
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(folder, "settings.json"), string(text))
+		return folder
+	}
+	const linked = "linked" // settings behind a link are refused, and still say nothing
+	for name, plant := range map[string]func(w *world) error{
+		"folder":            func(w *world) error { put(w.work); return nil },
+		"above":             func(w *world) error { put(filepath.Dir(w.work)); return nil },
+		"below":             func(w *world) error { put(filepath.Join(w.work, "sub")); return nil },
+		linked + " folder":  func(w *world) error { return os.Symlink(put(t.TempDir()), filepath.Join(w.work, ".magi-code")) },
+		linked + " file":    func(w *world) error { return linkFile(put(t.TempDir()), w.work) },
+		linked + " to home": func(w *world) error { return os.Symlink(w.home, filepath.Join(w.work, ".magi-code")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.settings["telemetry"] = map[string]any{"enabled": true, "file": map[string]any{"enabled": true}}
+			if err := plant(w); err != nil {
+				t.Fatal(err)
+			}
+			c := w.start(t)
+			_, err := c.Initialize(t.Context())
+			if refused := err != nil; refused != strings.HasPrefix(name, linked) {
+				t.Errorf("initialize: %v", err)
+			}
+			_ = c.Shutdown(t.Context()) // refused where the start was
+			_ = c.CloseInput()
+			c.end(t)
+			captures, err := filepath.Glob(filepath.Join(w.home, "state", "telemetry", "mc-*.jsonl"))
+			if err != nil || len(captures) != 3 {
+				t.Errorf("captures: %v, %v", captures, err)
+			}
+			var status statusFile
+			status.read(t, w)
+			for sink, want := range map[string]string{"file": "on", "otlp": "off", "prometheus": "off"} {
+				if got := status.Sinks[sink].State; got != want {
+					t.Errorf("%s is %s", sink, got)
+				}
+			}
+			if made := files(t, elsewhere); len(made) != 0 || len(collector.Spans()) != 0 {
+				t.Errorf("files elsewhere: %v, spans: %d", made, len(collector.Spans()))
+			}
+		})
+	}
+}
+
+// linkFile has work's project settings be a link to those in another folder.
+func linkFile(folder, work string) error {
+	mine := filepath.Join(work, ".magi-code")
+	return errors.Join(os.Mkdir(mine, 0o700), os.Symlink(filepath.Join(folder, "settings.json"), filepath.Join(mine, "settings.json")))
 }
 
 // TestProjectAndOTELAloneStartNothing: neither a cloned repository nor the
