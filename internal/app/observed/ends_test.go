@@ -100,11 +100,7 @@ func TestKilled(t *testing.T) {
 			c := w.start(t, "MC_TELEMETRY=file")
 			m.play(t, w, c)
 			dir := filepath.Join(w.home, "state", "telemetry")
-			for deadline := time.Now().Add(10 * time.Second); !logged(t, w.home, m.mark); time.Sleep(5 * time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatalf("the start record of %s is not written: %v, %q", m.mark, files(t, w.home), c.frames)
-				}
-			}
+			waitUntil(t, "the start record of "+m.mark, func() bool { return logged(t, w.home, m.mark) })
 			if err := c.cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
@@ -120,6 +116,16 @@ func TestKilled(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// waitUntil waits for what another process does.
+func waitUntil(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("in vain: %s", what)
+		}
 	}
 }
 

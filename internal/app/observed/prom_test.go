@@ -1,0 +1,78 @@
+package observed
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"magicode/pkg/client"
+)
+
+// series reads a text file as its collector does: name{label=value} and what it
+// counts. None is there twice.
+func series(t *testing.T, path string) map[string]float64 {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	p := expfmt.NewTextParser(model.LegacyValidation)
+	all, err := p.TextToMetricFamilies(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]float64{}
+	for name, family := range all {
+		for _, m := range family.Metric {
+			key := name
+			for _, l := range m.Label {
+				key += "," + l.GetName() + "=" + l.GetValue()
+			}
+			if _, ok := out[key]; ok {
+				t.Errorf("twice: %s", key)
+			}
+			out[key] = m.GetGauge().GetValue() + m.GetCounter().GetValue() + float64(m.GetHistogram().GetSampleCount())
+		}
+	}
+	return out
+}
+
+// TestTextFileHasOneWriter: of two children with one text file the second writes
+// nothing and says so, and what the first has written is whole all the time.
+func TestTextFileHasOneWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.prom")
+	env := []string{"MC_TELEMETRY=prom", "MC_TELEMETRY_PROM=" + path}
+	first, second := newWorld(t), newWorld(t)
+	c := first.start(t, env...)
+	if _, err := c.Initialize(t.Context(), client.AllCapabilities()...); err != nil {
+		t.Fatal(err)
+	}
+	var status statusFile
+	waitUntil(t, "the first text", func() bool { _, err := os.Stat(path); return err == nil })
+	second.converse(t, env...)
+	status.read(t, second)
+	if status.Sinks["prometheus"].State != "off" || len(status.Problems) != 1 || status.Problems[0].Code != "prom_locked" {
+		t.Errorf("the second child: %+v", status)
+	}
+	got := series(t, path)
+	if got["magi_up"] != 1 || got["magi_runs_active"] != 0 || len(got) < 20 {
+		t.Errorf("while it lives: %v", got)
+	}
+	if err := c.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.end(t)
+	got, status = series(t, path), statusFile{}
+	status.read(t, first)
+	const started = "magi_frames_total,magi_direction=in,magi_frame_type=request"
+	if got["magi_up"] != 0 || got[started] != 2 || status.Sinks["prometheus"].State != "on" {
+		t.Errorf("after the end: %v, %+v", got, status.Sinks)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
