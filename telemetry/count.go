@@ -1,6 +1,9 @@
 package telemetry
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // countedWord reports the words that the metric of a kind is split by.
 func countedWord(k Kind, key EnumKey) bool {
@@ -245,15 +248,17 @@ func (o *openSpan) counted() time.Time {
 	return o.start
 }
 
+// splitBy are the words by which the sizes and token counts of a kind are split.
+var splitBy = [kindCount][]EnumKey{
+	SpanChat: {KeyProviderName, KeyChatPurpose}, SpanExecuteTool: {KeyTool}, SpanSessionAppend: {KeyAppendClass},
+}
+
 // intLabels: sizes and token counts are split by the kind's words, but not by
 // how the span ended.
 func intLabels(o *openSpan) (l labels) {
-	if o.kind != SpanChat && o.kind != SpanExecuteTool {
-		return labels{}
-	}
 	for _, v := range o.values {
-		if k := EnumKey(v.key); v.class == formWord && (k == KeyTool || k == KeyProviderName || k == KeyChatPurpose) {
-			l = l.with(k, Word(v.n))
+		if v.class == formWord && slices.Contains(splitBy[o.kind], EnumKey(v.key)) {
+			l = l.with(EnumKey(v.key), Word(v.n))
 		}
 	}
 	return l
