@@ -430,6 +430,16 @@ func TestRepairRefuses(t *testing.T) {
 	}
 }
 
+// TestRepairWhileASessionWrites: the locks of a session may be names of one file.
+func TestRepairWhileASessionWrites(t *testing.T) {
+	w := newWorld(t)
+	w.put("sessions/.s.active.lock", "")
+	w.must(w.Link(root+"/sessions/.s.active.lock", root+"/sessions/.s.jsonl.lock"))
+	if changes, err := w.RepairPermissions(true); err != nil || changes != nil {
+		t.Errorf("%v %v", changes, err)
+	}
+}
+
 // TestKnownNames: everything that this program or the released one puts there.
 func TestKnownNames(t *testing.T) {
 	w := newWorld(t)

@@ -29,7 +29,7 @@ func (e *LayoutError) Error() string {
 // RepairPermissions closes the folder of sessions and what is in it to others:
 // folders get mode 0700, logs, archives and sidecars lose every bit of the group
 // and of others (storage.md 1.2, 5.1, 5.2). Lock files are meant to be read by
-// all and stay. With try set it only tells what it would do.
+// all and stay; two of them may be names of one file (package lease). With try set it only tells what it would do.
 //
 // It looks at everything before it changes anything. A name that does not belong
 // there, a link, a second hard link or another owner gives a *LayoutError: then
@@ -101,7 +101,7 @@ func (r *repair) look(path string, of rule) error {
 	}
 	isDir := info.Mode.IsDir()
 	private, known, inside := of(filepath.Base(path), isDir)
-	if why := r.refuses(info, known); why != "" {
+	if why := r.refuses(info, known, private); why != "" {
 		r.odd = append(r.odd, strconv.Quote(r.below(path))+": "+why)
 		return nil
 	}
@@ -131,7 +131,7 @@ func (r *repair) want(path string, info vfs.Info, mode fs.FileMode) {
 
 func (r *repair) ours(info vfs.Info) bool { return r.UID < 0 || info.UID == uint32(r.UID) }
 
-func (r *repair) refuses(info vfs.Info, known bool) string {
+func (r *repair) refuses(info vfs.Info, known, private bool) string {
 	switch {
 	case !info.Mode.IsDir() && !info.Mode.IsRegular():
 		return "a link or special file"
@@ -139,7 +139,7 @@ func (r *repair) refuses(info vfs.Info, known bool) string {
 		return "not a name that belongs there"
 	case !r.ours(info):
 		return "owned by another user"
-	case info.Mode.IsRegular() && info.Nlink != 1:
+	case private && info.Mode.IsRegular() && info.Nlink != 1:
 		return "has a second name (hard link)"
 	}
 	return ""
