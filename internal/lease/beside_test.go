@@ -2,6 +2,7 @@ package lease
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
 	"syscall"
 	"testing"
@@ -121,6 +122,77 @@ func TestBesideOfAStolenFile(t *testing.T) {
 	}
 	if err := le.Release(); err != nil || names(t, mem) != ".abc.active.lock" {
 		t.Errorf("%v, left %q", err, names(t, mem))
+	}
+}
+
+// numbered gives files the numbers it is told to: some file systems make one up for
+// each name, and others give a removed file's number to the next one that is made.
+type numbered struct {
+	vfs.FS
+	ino func(name string) uint64
+}
+
+func (n numbered) Lstat(name string) (vfs.Info, error) {
+	info, err := n.FS.Lstat(name)
+	info.Ino = n.ino(name)
+	return info, err
+}
+
+func (n numbered) Open(name string, flags vfs.Flag, perm fs.FileMode) (vfs.File, error) {
+	f, err := n.FS.Open(name, flags, perm)
+	if err != nil {
+		return nil, err
+	}
+	return numberedFile{f, n.ino(name)}, nil
+}
+
+type numberedFile struct {
+	vfs.File
+	ino uint64
+}
+
+func (f numberedFile) Stat() (vfs.Info, error) {
+	info, err := f.File.Stat()
+	info.Ino = f.ino
+	return info, err
+}
+
+// TestBesideWithANumberPerName: two names of a file need not look like one file.
+func TestBesideWithANumberPerName(t *testing.T) {
+	mem := newMem(t)
+	m, standing := besides(t, numbered{mem, func(name string) uint64 { return uint64(len(name)) }})
+	for range 2 {
+		if err := acquireAndRelease(t, m, standing); err != nil || names(t, mem) != ".abc.active.lock" {
+			t.Fatalf("%v, left %q", err, names(t, mem))
+		}
+	}
+	if err := standing.Release(); err != nil || names(t, mem) != "" {
+		t.Errorf("%v, left %q", err, names(t, mem))
+	}
+}
+
+// TestBesideOfAFileWithOurNumber: somebody removed our file, and another's got its
+// number. Neither lock is ours then.
+func TestBesideOfAFileWithOurNumber(t *testing.T) {
+	const foreign = "pid=6\ntoken=6-1\n"
+	for name, other := range map[string]string{"the standing lock": standingLock, "the lock": againLock} {
+		t.Run(name, func(t *testing.T) {
+			mem := newMem(t)
+			m, standing := besides(t, numbered{mem, func(string) uint64 { return 7 }})
+			write(t, mem, other, foreign, 0)
+			le, err := m.AcquireBeside(t.Context(), again, standing, time.Millisecond)
+			data, _, rerr := vfs.ReadFileInfo(mem, againLock, maxLockBytes)
+			if rerr != nil {
+				t.Fatal(err, rerr)
+			}
+			if ours := strings.HasPrefix(string(data), "pid=77\n"); (err == nil) != ours || !errors.Is(err, ErrBusy) != ours {
+				t.Errorf("%v: the lock names %q", err, data)
+			}
+			_ = le.Release()
+			if data, _, err := vfs.ReadFileInfo(mem, other, maxLockBytes); err != nil || string(data) != foreign {
+				t.Errorf("%v: the other's file became %q", err, data)
+			}
+		})
 	}
 }
 

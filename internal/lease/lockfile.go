@@ -39,9 +39,6 @@ type image struct {
 // same ignores the time, which its owner changes every second.
 func (i image) same(o image) bool { return i.dev == o.dev && i.ino == o.ino && i.content == o.content }
 
-// is reports whether info tells of the same file.
-func (i image) is(info vfs.Info) bool { return i.dev == info.Dev && i.ino == info.Ino }
-
 func readImage(fsys vfs.FS, path string) (image, error) {
 	data, info, err := vfs.ReadFileInfo(fsys, path, maxLockBytes)
 	if err != nil {
@@ -69,25 +66,27 @@ func createImage(fsys vfs.FS, path, content string) (image, error) {
 var errNotLinked = errors.New("no second name")
 
 // linkImage makes path a second name of the lock file at old, which img is an
-// image of. fs.ErrExist means that path is taken. A name of this file is ours
-// whatever Link said: nobody else makes one, so it is one that could not be
-// removed, or that was made although an error was reported.
+// image of. fs.ErrExist means that path is taken. A file that says what ours says
+// is ours whatever Link said: nobody else makes one, so it is one that could not
+// be removed, or that was made although an error was reported. Numbers of files
+// do not tell: some systems make one up for each name, and others give a removed
+// file's number to the next.
 func linkImage(fsys vfs.FS, old, path string, img image) (image, error) {
 	err := fsys.Link(old, path)
-	info, serr := fsys.Lstat(path)
+	seen, rerr := readImage(fsys, path)
 	switch {
-	case serr == nil && img.is(info):
-		return img, nil
+	case rerr == nil && seen.content == img.content:
+		return seen, nil
 	case errors.Is(err, fs.ErrExist):
 		return image{}, err
 	case err != nil:
 		return image{}, errNotLinked
-	case serr != nil:
-		return image{}, errors.Join(serr, removeImage(fsys, path, img))
+	case rerr != nil:
+		return image{}, errors.Join(rerr, fsys.Remove(path))
 	}
 	// Another owner's file is at old: it took ours for stale. The name that it got
 	// goes; a lock that has come to path since then stays.
-	if now, err := fsys.Lstat(old); err == nil && now.Dev == info.Dev && now.Ino == info.Ino {
+	if now, err := readImage(fsys, old); err == nil && now.content == seen.content {
 		if err := fsys.Remove(path); err != nil {
 			return image{}, err
 		}
