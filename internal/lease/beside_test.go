@@ -196,6 +196,50 @@ func TestBesideOfAFileWithOurNumber(t *testing.T) {
 	}
 }
 
+// onLink calls f before a name is added.
+type onLink struct {
+	vfs.FS
+	f func()
+}
+
+func (o onLink) Link(oldName, newName string) error {
+	o.f()
+	return o.FS.Link(oldName, newName)
+}
+
+// TestBesideOfALockGivenBack: its file may be another owner's by now, who would
+// take a name of it for his own.
+func TestBesideOfALockGivenBack(t *testing.T) {
+	mem := newMem(t)
+	m, standing := besides(t, onLink{mem, func() { t.Error("another owner's file got a name") }})
+	if err := standing.Release(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, mem, standingLock, "pid=6\ntoken=6-1\n", 0)
+	if err := acquireAndRelease(t, m, standing); err != nil || names(t, mem) != ".abc.active.lock" {
+		t.Errorf("%v, left %q", err, names(t, mem))
+	}
+}
+
+// TestBesideOfALockBeingGivenBack: the file stays until its second name is there.
+func TestBesideOfALockBeingGivenBack(t *testing.T) {
+	mem := newMem(t)
+	var standing *Lease
+	var m *Manager
+	m, standing = besides(t, onLink{mem, func() {
+		if err := standing.Release(); err != nil || names(t, mem) != ".abc.active.lock" {
+			t.Errorf("%v, left %q", err, names(t, mem))
+		}
+	}})
+	le, err := m.AcquireBeside(t.Context(), again, standing, MaxWait)
+	if err != nil || names(t, mem) != ".abc.jsonl.lock" {
+		t.Errorf("%v, left %q", err, names(t, mem))
+	}
+	if err := le.Release(); err != nil || names(t, mem) != "" {
+		t.Errorf("%v, left %q", err, names(t, mem))
+	}
+}
+
 // TestBesideWithEveryFault: whatever fails, once or from then on, the lock can be
 // had afterwards, and nothing that stays keeps others out once we are gone.
 func TestBesideWithEveryFault(t *testing.T) {

@@ -87,7 +87,7 @@ func linkImage(fsys vfs.FS, old, path string, img image) (image, error) {
 	// Another owner's file is at old: it took ours for stale. The name that it got
 	// goes; a lock that has come to path since then stays.
 	if now, err := readImage(fsys, old); err == nil && now.content == seen.content {
-		if err := fsys.Remove(path); err != nil {
+		if err := fsys.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return image{}, err
 		}
 	}

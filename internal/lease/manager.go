@@ -120,7 +120,7 @@ func (m *Manager) Acquire(ctx context.Context, target string, wait time.Duration
 // process holds other, a lock of the same folder: its file becomes a second name
 // of other's, which says the same of its owner. Making and removing a name costs
 // a file system a fiftieth of making and removing a file. Where names cannot be
-// added, or with nil, the lock gets a file of its own.
+// added, with nil, or when other was given back, the lock gets a file of its own.
 func (m *Manager) AcquireBeside(ctx context.Context, target string, other *Lease, wait time.Duration) (*Lease, error) {
 	var beside *lock
 	if other != nil {
@@ -170,16 +170,19 @@ func (m *Manager) try(target string, shared bool, beside *lock) (le *Lease, wait
 		case shared && l.users == 0:
 			return nil, l.gone, nil
 		case shared && l.shared:
-			l.users++
-			return &Lease{m: m, l: l}, nil, nil
+			return &Lease{m: m, l: keepLocked(l)}, nil, nil
 		}
 		return nil, l.gone, fmt.Errorf("lock %s: %w", target, ErrBusy)
 	}
 	l := &lock{path: path, gone: make(chan struct{}), next: make(chan struct{}), shared: shared}
 	m.held[path] = l
+	beside = keepLocked(beside)
 	m.mu.Unlock()
 
 	img, err := m.take(path, beside)
+	if beside != nil {
+		_ = m.release(beside) // what cannot be removed is in left
+	}
 
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -194,6 +197,16 @@ func (m *Manager) try(target string, shared bool, beside *lock) (le *Lease, wait
 	delete(m.left, path)
 	m.armLocked()
 	return &Lease{m: m, l: l}, nil, nil
+}
+
+// keepLocked makes the caller one more user of a lock that is held. Of one that was
+// given back it returns nil: its file may be another owner's by now.
+func keepLocked(l *lock) *lock {
+	if l == nil || l.users <= 0 {
+		return nil
+	}
+	l.users++
+	return l
 }
 
 // Release removes the lock file if it is still the one that was created, and
