@@ -39,7 +39,7 @@ func (s *otlpSink) open(c *core, d *decision, now time.Time) {
 		return
 	}
 	s.exporter, s.state = d.otlp, otlp.On
-	s.at = now.Add(max(slowestExport, d.config.MetricsInterval))
+	s.at = now.Add(otlp.FirstAfter)
 }
 
 func (s *otlpSink) on() bool { return s.exporter != nil }

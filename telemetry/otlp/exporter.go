@@ -72,6 +72,11 @@ const (
 	batchesAfter = 5 * time.Second
 )
 
+// FirstAfter is when the first of each signal is sent, whatever there is by then:
+// it makes the connection, which over TLS to another machine takes longer than an
+// exit waits. Before it a child starts, which has better things to do.
+const FirstAfter = 100 * time.Millisecond
+
 // Exporter is the sink. Its methods may be called from any goroutine.
 type Exporter struct {
 	options Options

@@ -6,6 +6,8 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -348,12 +350,12 @@ func TestBreaker(t *testing.T) {
 			synctest.Wait()
 		}
 		for range 12 {
-			next(10 * time.Second) // exported 5 s later
+			next(10 * time.Second) // exported 5 s later, but for the first
 		}
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
-		// Three failures, 30 s of rest, one attempt, 60 s of rest.
-		if got := fmt.Sprint(sent); got != "[15s 25s 35s 1m5s 2m5s]" || e.State() != Suspended {
+		// Three failures, the first at once, 30 s of rest, one attempt, 60 s of rest.
+		if got := fmt.Sprint(sent); got != "[10s 25s 35s 1m5s 2m5s]" || e.State() != Suspended {
 			t.Errorf("%s, %v", got, e.State())
 		}
 		select {
@@ -407,6 +409,66 @@ func TestBatchIsBounded(t *testing.T) {
 		t.Errorf("%d spans in %v", spans, sizes)
 	}
 	e.cancel()
+}
+
+// far puts an endpoint behind connections that take this long to be made.
+func far(t *testing.T, address string, away time.Duration) (there string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	link := func(from net.Conn) {
+		time.Sleep(away)
+		to, err := net.Dial("tcp", address)
+		if err != nil {
+			_ = from.Close()
+			return
+		}
+		for _, pair := range [][2]net.Conn{{from, to}, {to, from}} {
+			all.Go(func() {
+				_, _ = io.Copy(pair[0], pair[1]) // until one of them is closed
+				_, _ = pair[0].Close(), pair[1].Close()
+			})
+		}
+	}
+	all.Go(func() {
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { link(from) })
+		}
+	})
+	t.Cleanup(func() { l.Close(); all.Wait() })
+	return l.Addr().String()
+}
+
+// TestLastExport: what an exit sends finds its connections made, though they take
+// longer to be made than the exit has.
+func TestLastExport(t *testing.T) {
+	c, server := otlptest.HTTPS(t)
+	address := far(t, server.Listener.Addr().String(), 300*time.Millisecond)
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e, counts := exporter(t, "https://"+address, func(o *config.OTLP) { o.Certificate = ca })
+	e.Span(sample())
+	e.Metrics(snapshot())
+	for deadline := time.Now().Add(3 * time.Second); len(c.Spans()) == 0 || len(c.Snapshots()) == 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing is sent before the exit: %d spans, %d snapshots, %v", len(c.Spans()), len(c.Snapshots()), counts)
+		}
+	}
+	e.Span(sample())
+	e.Close(time.Now().Add(250*time.Millisecond), snapshot())
+	<-e.Done()
+	if s, m := len(c.Spans()), len(c.Snapshots()); s != 2 || m != 2 {
+		t.Errorf("%d spans and %d snapshots; lost: %v", s, m, counts)
+	}
 }
 
 func TestTLS(t *testing.T) {

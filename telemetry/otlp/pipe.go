@@ -28,11 +28,13 @@ func (p *pipe) runSpans() {
 	timer := time.NewTimer(batchesAfter)
 	timer.Stop()
 	defer timer.Stop()
+	after := FirstAfter
 	for {
 		select {
 		case s := <-e.spans:
 			if p.n == 0 {
-				timer.Reset(batchesAfter)
+				timer.Reset(after)
+				after = batchesAfter
 			}
 			p.add(s)
 		case <-timer.C:
