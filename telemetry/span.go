@@ -202,12 +202,16 @@ func (s Span) Event(e EventName) {
 	}
 	o, at := s.s, time.Now()
 	o.mu.Lock()
-	live := !o.ended && len(o.happened) < maxEvents
-	if live {
+	ended, full := o.ended, len(o.happened) == maxEvents
+	if !ended && !full {
 		o.happened = append(o.happened, spanEvent{e, at})
 	}
 	o.mu.Unlock()
-	if !live {
+	if ended {
+		return
+	}
+	if full {
+		o.core.dropSpan()
 		return
 	}
 	o.core.slow.countEvent(o, e, at)

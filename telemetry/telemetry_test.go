@@ -494,6 +494,60 @@ func TestAppendCap(t *testing.T) {
 	}
 }
 
+// TestCaps: a run has so many spans and a span so many attributes and events; what
+// is beyond is dropped and counted, and the next run has its own.
+func TestCaps(t *testing.T) {
+	tel, dir := started(t)
+	ctx, run := tel.Begin(context.Background(), SpanRun)
+	_, full := tel.Begin(ctx, SpanHistoryProject)
+	for k := range intKeyCount {
+		full.Int(k, 7)
+	}
+	for range maxEvents + 5 {
+		full.Event(EventHeaders)
+	}
+	full.End()
+	begun := 1
+	for range maxRunSpans + 9 {
+		_, s := tel.Begin(ctx, SpanHistoryPage)
+		if s.On() {
+			begun++
+		}
+		s.End()
+		for len(tel.core().decided.Load().lo) > loQueue/2 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	if begun != maxRunSpans {
+		t.Errorf("%d spans of %d", begun, maxRunSpans)
+	}
+	want := uint64(10 + 5 + int(intKeyCount) - maxAttributes)
+	if lost := tel.core().losses.dropped(sinkFile); lost != want {
+		t.Errorf("%d are counted as dropped, wanted %d", lost, want)
+	}
+	run.End()
+	ctx, run = tel.Begin(context.Background(), SpanRun)
+	_, again := tel.Begin(ctx, SpanHistoryPage)
+	if !again.On() {
+		t.Error("the next run has no spans")
+	}
+	again.End()
+	run.End()
+	for line := range strings.Lines(stop(t, tel, dir)["traces"]) {
+		if !strings.Contains(line, `"name":"magi.history.project"`) {
+			continue
+		}
+		if n := strings.Count(line, `{"intValue":"7"}`); n > maxAttributes || n < maxAttributes-8 {
+			t.Errorf("%d attributes", n)
+		}
+		if n := strings.Count(line, `"name":"magi.headers"`); n != maxEvents {
+			t.Errorf("%d events", n)
+		}
+		return
+	}
+	t.Error("the span is lost")
+}
+
 // TestFailedSinks: what cannot be opened is off, and nothing else changes.
 func TestFailedSinks(t *testing.T) {
 	for name, prepare := range map[string]func(dir string) error{
