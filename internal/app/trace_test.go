@@ -22,18 +22,12 @@ type trace struct {
 }
 
 // TestRecordedTraces replays the seven recorded conversations against a real
-// child: the client's frames are sent as they are, with the child's own ids,
-// and what comes back must say the same. Deltas are held against their
-// reconciliation only, the blank line before later segments is dropped, and so
-// is every reconciliation that repeats the last one (decision 23).
+// child, without telemetry and with it: the client's frames are sent as they are,
+// with the child's own ids, and what comes back must say the same. Deltas are held
+// against their reconciliation only, the blank line before later segments is
+// dropped, and so is every reconciliation that repeats the last one (decision 23).
 func TestRecordedTraces(t *testing.T) {
-	for name, play := range map[string]struct {
-		script string
-		skip   string
-		more   string
-		before func(t *testing.T, home, work string)
-		during func(t *testing.T, home string, got []map[string]any) // after input.persisted
-	}{
+	for name, play := range map[string]recorded{
 		"approval-allow": {script: "text:Before tool.  | tool:bash {\"command\":\"printf x >> effect.txt\",\"intent\":\"try\"}\ntext:After tool.", more: strictly},
 		"approval-deny":  {script: "text:Before tool.  | tool:bash {\"command\":\"printf x >> effect.txt\",\"intent\":\"try\"}", more: strictly},
 		"cancelled-turn": {script: "text:partial reply  | gate:never"},
@@ -42,59 +36,76 @@ func TestRecordedTraces(t *testing.T) {
 		"tool-turn":      {skip: "it runs a Code Mode script, which this version does not offer"},
 		"mcp-turn":       {skip: "it calls an MCP server, which this version cannot connect"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			if play.skip != "" {
-				t.Skip(play.skip)
-			}
-			t.Parallel()
-			var rec trace
-			text, err := os.ReadFile("testdata/traces/" + name + ".json")
-			if err == nil {
-				err = json.Unmarshal(text, &rec)
-			}
-			if err != nil || len(rec.Entries) == 0 {
-				t.Fatal(err)
-			}
-			dir := t.TempDir()
-			home, work := filepath.Join(dir, "home"), filepath.Join(dir, "work")
-			p := startScripted(t, play.script)
-			if err := os.Mkdir(work, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := p.settings(home, play.more); err != nil {
-				t.Fatal(err)
-			}
-			if play.before != nil {
-				play.before(t, home, work)
-			}
-			c, err := startChild(work, []string{"PATH=" + os.Getenv("PATH"), "MC_HOME=" + home, "HOME=" + dir, "NO_PROXY=127.0.0.1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.kill()
-			r := &replayer{t: t, child: c, ids: map[string]string{}}
-			if play.during != nil {
-				r.during = func(got []map[string]any) {
-					play.during(t, home, got)
-					p.release("broken")
+		for _, telemetry := range []string{"off", "file"} { // it changes no frame
+			t.Run(name+"/telemetry="+telemetry, func(t *testing.T) {
+				if play.skip != "" {
+					t.Skip(play.skip)
 				}
-			}
-			for _, e := range rec.Entries {
-				if e.Direction != "client" {
-					r.want = append(r.want, e.Frame)
-					continue
-				}
-				r.settle()
-				r.send(e.Frame)
-			}
-			r.settle()
-			if got, _ := normalise(r.frames()); len(got) != r.settled {
-				t.Errorf("%d frames, %d in the trace", len(got), r.settled)
-			}
-			if status, err := c.wait(); status != 0 || err != nil {
-				t.Errorf("status %d, %v", status, err)
-			}
-		})
+				t.Parallel()
+				play.replay(t, name, "MC_TELEMETRY="+telemetry)
+			})
+		}
+	}
+}
+
+// recorded is how a trace is played.
+type recorded struct {
+	script string
+	skip   string
+	more   string
+	before func(t *testing.T, home, work string)
+	during func(t *testing.T, home string, got []map[string]any) // after input.persisted
+}
+
+// replay plays a trace to a child with this variable.
+func (play recorded) replay(t *testing.T, name, variable string) {
+	t.Helper()
+	var rec trace
+	text, err := os.ReadFile("testdata/traces/" + name + ".json")
+	if err == nil {
+		err = json.Unmarshal(text, &rec)
+	}
+	if err != nil || len(rec.Entries) == 0 {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	home, work := filepath.Join(dir, "home"), filepath.Join(dir, "work")
+	p := startScripted(t, play.script)
+	if err := os.Mkdir(work, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.settings(home, play.more); err != nil {
+		t.Fatal(err)
+	}
+	if play.before != nil {
+		play.before(t, home, work)
+	}
+	c, err := startChild(work, []string{"PATH=" + os.Getenv("PATH"), "MC_HOME=" + home, "HOME=" + dir, "NO_PROXY=127.0.0.1", variable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.kill()
+	r := &replayer{t: t, child: c, ids: map[string]string{}}
+	if play.during != nil {
+		r.during = func(got []map[string]any) {
+			play.during(t, home, got)
+			p.release("broken")
+		}
+	}
+	for _, e := range rec.Entries {
+		if e.Direction != "client" {
+			r.want = append(r.want, e.Frame)
+			continue
+		}
+		r.settle()
+		r.send(e.Frame)
+	}
+	r.settle()
+	if got, _ := normalise(r.frames()); len(got) != r.settled {
+		t.Errorf("%d frames, %d in the trace", len(got), r.settled)
+	}
+	if status, err := c.wait(); status != 0 || err != nil {
+		t.Errorf("status %d, %v", status, err)
 	}
 }
 
