@@ -117,36 +117,23 @@ func cleanupPhase(o *openSpan) Word {
 	return 0
 }
 
-// intMetrics are the metrics of a number on a kind of span, and what a unit of
-// it is in theirs.
-var intMetrics = []struct {
-	kind   Kind
+// intMetric is the metric of a number on a kind of span, and what a unit of it is
+// in the metric's.
+type intMetric struct {
 	key    IntKey
 	metric slowMetric
 	scale  float64
-}{
-	{SpanRun, KeyRunInferenceCalls, metricRunInference, 1},
-	{SpanRun, KeyRunToolCalls, metricRunTools, 1},
-	{SpanSubagent, KeyRunInferenceCalls, metricRunInference, 1},
-	{SpanSubagent, KeyRunToolCalls, metricRunTools, 1},
-	{SpanSubagent, KeySubagentQueueMS, metricSubagentQueue, perMilli},
-	{SpanRun, KeyRunContentBytes, metricRunContent, 1},
-	{SpanChat, KeyFirstChunkMS, metricChatFirst, perMilli},
-	{SpanChat, KeyInputTokens, metricInputTokens, 1},
-	{SpanChat, KeyOutputTokens, metricOutputTokens, 1},
-	{SpanChat, KeyInputTokens, metricUsageInput, 1},
-	{SpanChat, KeyOutputTokens, metricUsageOutput, 1},
-	{SpanChat, KeyCacheReadTokens, metricUsageCacheRead, 1},
-	{SpanChat, KeyCacheWriteTokens, metricUsageCacheWrite, 1},
-	{SpanChat, KeyReasoningTokens, metricUsageReasoning, 1},
-	{SpanExecuteTool, KeyToolOutputBytes, metricToolOutput, 1},
-	{SpanExecuteTool, KeyCodeModeCalls, metricCodeModeCalls, 1},
-	{SpanSessionAppend, KeyAppendBytes, metricAppendSize, 1},
-	{SpanHistoryProject, KeyHistoryBytes, metricProjectSize, 1},
-	{SpanHistoryProject, KeyHistoryParts, metricProjectParts, 1},
-	{SpanHistoryRead, KeyHistoryBytes, metricReadSize, 1},
-	{SpanHistoryPage, KeyHistoryBytes, metricPageSize, 1},
-	{SpanHistoryPage, KeyHistoryEntries, metricPageEntries, 1},
+}
+
+var intMetrics = [kindCount][]intMetric{
+	SpanRun:            {{KeyRunInferenceCalls, metricRunInference, 1}, {KeyRunToolCalls, metricRunTools, 1}, {KeyRunContentBytes, metricRunContent, 1}},
+	SpanSubagent:       {{KeyRunInferenceCalls, metricRunInference, 1}, {KeyRunToolCalls, metricRunTools, 1}, {KeySubagentQueueMS, metricSubagentQueue, perMilli}},
+	SpanChat:           {{KeyFirstChunkMS, metricChatFirst, perMilli}, {KeyInputTokens, metricInputTokens, 1}, {KeyOutputTokens, metricOutputTokens, 1}, {KeyInputTokens, metricUsageInput, 1}, {KeyOutputTokens, metricUsageOutput, 1}, {KeyCacheReadTokens, metricUsageCacheRead, 1}, {KeyCacheWriteTokens, metricUsageCacheWrite, 1}, {KeyReasoningTokens, metricUsageReasoning, 1}},
+	SpanExecuteTool:    {{KeyToolOutputBytes, metricToolOutput, 1}, {KeyCodeModeCalls, metricCodeModeCalls, 1}},
+	SpanSessionAppend:  {{KeyAppendBytes, metricAppendSize, 1}},
+	SpanHistoryProject: {{KeyHistoryBytes, metricProjectSize, 1}, {KeyHistoryParts, metricProjectParts, 1}},
+	SpanHistoryRead:    {{KeyHistoryBytes, metricReadSize, 1}},
+	SpanHistoryPage:    {{KeyHistoryBytes, metricPageSize, 1}, {KeyHistoryEntries, metricPageEntries, 1}},
 }
 
 const perMilli = 1e-3
@@ -202,13 +189,13 @@ func (o *openSpan) countedWords() (l labels) {
 
 // countInts counts the numbers of a span that have metrics of their own.
 func (s *slowInstruments) countInts(o *openSpan, x extra) {
+	rows := intMetrics[o.kind]
+	if len(rows) == 0 {
+		return
+	}
 	l := intLabels(o)
 	l.extra = x
-	for i := range intMetrics {
-		row := &intMetrics[i]
-		if row.kind != o.kind {
-			continue
-		}
+	for _, row := range rows {
 		n, ok := o.find(formInt, uint8(row.key))
 		if !ok {
 			continue

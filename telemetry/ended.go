@@ -21,6 +21,7 @@ type endedSpan struct {
 	o      *openSpan
 	tracer *tracer
 	room   []attribute.KeyValue
+	events []sdktrace.Event
 }
 
 var _ sdktrace.ReadOnlySpan = (*endedSpan)(nil)
@@ -57,12 +58,13 @@ func (e *endedSpan) Links() []sdktrace.Link {
 	return []sdktrace.Link{{SpanContext: to}}
 }
 
+// Events are made anew each time, in the room of e.
 func (e *endedSpan) Events() []sdktrace.Event {
-	var out []sdktrace.Event
+	e.events = e.events[:0]
 	for _, x := range e.o.happened {
-		out = append(out, sdktrace.Event{Name: eventNames[x.name], Time: e.o.core.clock(x.at)})
+		e.events = append(e.events, sdktrace.Event{Name: eventNames[x.name], Time: e.o.core.clock(x.at)})
 	}
-	return out
+	return e.events
 }
 
 // Status has no description, ever.

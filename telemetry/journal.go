@@ -25,7 +25,7 @@ type journal struct {
 
 	traces, logs batch
 	opened       []*openSpan // while it looks at what is open
-	ended        endedSpan   // while it is written down
+	ended        writtenSpan // while it is written down
 
 	lookAt, beatAt, countAt, promAt time.Time
 	// What the metrics file had last, and when.
@@ -127,6 +127,7 @@ func (j *journal) look(now time.Time) {
 // open opens what was asked for.
 func (j *journal) open() {
 	j.encoder = otlpjson.New(resourceAttributes(j.d.id), scopeName, j.d.id.Version, allowed)
+	j.ended.tracer, j.ended.fragments.encoder = &j.d.tracer, j.encoder
 	j.loadSalt()
 	j.file.open(j.core, j.d)
 	j.prom.open(j.core, j.d)
@@ -188,7 +189,7 @@ func (j *journal) span(o *openSpan) {
 	if !j.file.on() {
 		return
 	}
-	j.ended.o, j.ended.tracer = o, &j.d.tracer
+	j.ended.o = o
 	b, ok := &j.traces, false
 	if b.lines, b.last, ok = j.encoder.AppendSpan(b.lines, b.last, &j.ended); !ok {
 		j.core.losses.drop(sinkFile, signalSpan, dropCap, 1)

@@ -224,11 +224,6 @@ func (s *slowInstruments) list(l labels) []point.Label {
 	return out
 }
 
-type seriesKey struct {
-	metric slowMetric
-	labels labels
-}
-
 // maxSeries bounds the series of one metric (telemetry.md 6.1); what comes
 // beyond has one series without labels.
 const maxSeries = 512
@@ -236,9 +231,8 @@ const maxSeries = 512
 // slowInstruments are safe for concurrent use.
 type slowInstruments struct {
 	mu     sync.Mutex
-	series map[seriesKey]*series
-	counts [slowMetricCount]int
-	models []string // the last is "_OTHER" once there are too many
+	series [slowMetricCount][]*series // what is counted often comes first
+	models []string                   // the last is "_OTHER" once there are too many
 	// linked: a sink takes exemplars.
 	linked atomic.Bool
 }
@@ -267,12 +261,25 @@ func (s *slowInstruments) model(name string) uint8 {
 }
 
 type series struct {
+	labels  labels
 	count   uint64
 	sum     float64
 	buckets []uint64
 	// exemplars have the last value of each bucket since they were taken; nil
 	// where none was of a span, or nobody wants them.
 	exemplars []point.Exemplar
+}
+
+func (x *series) point(l []point.Label, t point.Type, take bool) point.Point {
+	if t == point.Counter {
+		return point.Point{Labels: l, Value: x.sum}
+	}
+	p := point.Point{Labels: l, Buckets: slices.Clone(x.buckets), Count: x.count, Sum: x.sum}
+	if take && x.exemplars != nil {
+		p.Exemplars = slices.DeleteFunc(x.exemplars, func(e point.Exemplar) bool { return e.At.IsZero() })
+		x.exemplars = nil
+	}
+	return p
 }
 
 func (s *slowInstruments) count(m slowMetric, l labels) { s.observe(m, l, 1) }
@@ -309,7 +316,10 @@ func (s *slowInstruments) sample(m slowMetric, l labels, e point.Exemplar) {
 	if len(bounds) == 0 {
 		return
 	}
-	i, _ := slices.BinarySearch(bounds, v)
+	i := 0
+	for i < len(bounds) && v > bounds[i] { // most are in the first ones
+		i++
+	}
 	x.buckets[i]++
 	if e.At.IsZero() {
 		return
@@ -322,26 +332,36 @@ func (s *slowInstruments) sample(m slowMetric, l labels, e point.Exemplar) {
 
 // at returns the series, made when it is new. Needs mu.
 func (s *slowInstruments) at(m slowMetric, l labels) *series {
-	key := seriesKey{m, l}
-	if x := s.series[key]; x != nil {
+	if x := s.known(m, l); x != nil {
 		return x
 	}
-	if s.counts[m] >= maxSeries {
-		key.labels = labels{}
-		if x := s.series[key]; x != nil {
+	if len(s.series[m]) >= maxSeries {
+		l = labels{}
+		if x := s.known(m, l); x != nil {
 			return x
 		}
 	}
-	x := new(series)
+	x := &series{labels: l}
 	if n := len(slowInfos[m].bounds); n > 0 {
 		x.buckets = make([]uint64, n+1)
 	}
-	if s.series == nil {
-		s.series = make(map[seriesKey]*series)
-	}
-	s.series[key] = x
-	s.counts[m]++
+	s.series[m] = append(s.series[m], x)
 	return x
+}
+
+// known looks for a series. Most metrics have a few, and those that are counted
+// often come first by themselves. Needs mu.
+func (s *slowInstruments) known(m slowMetric, l labels) *series {
+	list := s.series[m]
+	for i, x := range list {
+		if x.labels == l {
+			if i > 0 {
+				list[i-1], list[i] = x, list[i-1]
+			}
+			return x
+		}
+	}
+	return nil
 }
 
 // metrics returns everything counted so far. take: the exemplars too, each once.
@@ -356,19 +376,10 @@ func (s *slowInstruments) metrics(take bool) []point.Metric {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for key, x := range s.series {
-		m := &out[key.metric]
-		p := point.Point{Labels: s.list(key.labels)}
-		if m.Type == point.Counter {
-			p.Value = x.sum
-		} else {
-			p.Buckets, p.Count, p.Sum = slices.Clone(x.buckets), x.count, x.sum
-			if take && x.exemplars != nil {
-				p.Exemplars = slices.DeleteFunc(x.exemplars, func(e point.Exemplar) bool { return e.At.IsZero() })
-				x.exemplars = nil
-			}
+	for i := range out {
+		for _, x := range s.series[i] {
+			out[i].Points = append(out[i].Points, x.point(s.list(x.labels), out[i].Type, take))
 		}
-		m.Points = append(m.Points, p)
 	}
 	return slices.DeleteFunc(out[:], func(m point.Metric) bool { return len(m.Points) == 0 })
 }

@@ -75,7 +75,7 @@ func (t Tel) Begin(ctx context.Context, k Kind) (context.Context, Span) {
 		return ctx, Span{}
 	}
 	parent, _ := ctx.Value(contextKey{}).(*openSpan)
-	s := c.begin(k, parent, time.Now())
+	s := c.begin(k, parent, c.now())
 	if s == nil {
 		return ctx, Span{}
 	}
@@ -88,7 +88,7 @@ func (t Tel) BeginInChild(k Kind) Span {
 	if c == nil {
 		return Span{}
 	}
-	return Span{c.begin(k, c.child.Load(), time.Now())}
+	return Span{c.begin(k, c.child.Load(), c.now())}
 }
 
 // Current is the span that ctx carries.
@@ -107,7 +107,7 @@ func (s Span) Begin(k Kind) Span {
 	if s.s == nil {
 		return Span{}
 	}
-	return Span{s.s.core.begin(k, s.s, time.Now())}
+	return Span{s.s.core.begin(k, s.s, s.s.core.now())}
 }
 
 // Into returns a context whose spans open below s.
@@ -154,7 +154,7 @@ func (s Span) Str(k EnumKey, v Word) {
 	}
 	s.s.str(k, v)
 	if k == KeyMCPStep || k == KeyMCPPhase || k == KeyAttemptPhase {
-		s.s.cameFurther(time.Now())
+		s.s.cameFurther(s.s.core.now())
 	}
 }
 
@@ -192,7 +192,9 @@ func (s Span) Name(k NameKey, n UserName) {
 			return
 		}
 	}
-	o.names = append(o.names, pendingName{k, n})
+	if len(o.values)+len(o.names) < maxAttributes {
+		o.names = append(o.names, pendingName{k, n})
+	}
 }
 
 // Event notes that something happened now.
@@ -200,7 +202,7 @@ func (s Span) Event(e EventName) {
 	if s.s == nil || e >= eventNameCount {
 		return
 	}
-	o, at := s.s, time.Now()
+	o, at := s.s, s.s.core.now()
 	o.mu.Lock()
 	ended, full := o.ended, len(o.happened) == maxEvents
 	if !ended && !full {
@@ -235,7 +237,7 @@ func (s Span) Fail(c Code) {
 // End closes the span; further calls do nothing.
 func (s Span) End() {
 	if s.s != nil {
-		s.s.finish(time.Now(), false)
+		s.s.finish(s.s.core.now(), false)
 	}
 }
 

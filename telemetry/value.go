@@ -93,20 +93,27 @@ func (o *openSpan) put(v value) bool {
 // attributes appends what is known of a span, as it leaves. Needs mu, or a span
 // that has ended.
 func (o *openSpan) attributes(dst []attribute.KeyValue) []attribute.KeyValue {
-	from := len(dst)
 	for _, v := range o.values {
-		dst = append(dst, v.attribute())
-	}
-	for _, n := range o.names {
-		text := o.core.nameText(n.name)
-		if text == "" {
-			continue
+		if o.shown(v) {
+			dst = append(dst, v.attribute())
 		}
-		kv := attribute.String(nameKeys[n.key], text)
-		if i := find(dst[from:], kv.Key); i >= 0 { // a plain name takes the place of a word
-			dst[from+i] = kv
-		} else if len(dst)-from < maxAttributes {
-			dst = append(dst, kv)
+	}
+	return o.others(dst)
+}
+
+// shown is false for a word whose place a plain name takes. Needs mu, or a span
+// that has ended.
+func (o *openSpan) shown(v value) bool {
+	return v.class != formWord || EnumKey(v.key) != KeyProviderName || o.nameOf(KeyProviderID) == ""
+}
+
+// others appends the attributes that are not among the values: names, what every
+// span of a kind has, and how it ended.
+func (o *openSpan) others(dst []attribute.KeyValue) []attribute.KeyValue {
+	from := len(dst)
+	for _, n := range o.names {
+		if text := o.core.nameText(n.name); text != "" {
+			dst = append(dst, attribute.String(nameKeys[n.key], text))
 		}
 	}
 	if o.lists != nil {

@@ -1,6 +1,7 @@
 package otlpjson
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"time"
@@ -67,20 +68,39 @@ func closeLine(dst []byte) []byte { return append(dst, lineEnd...) }
 // attributes appends "attributes":[...]
 func (e *Encoder) attributes(dst []byte, r Record, kvs []attribute.KeyValue) []byte {
 	dst = append(dst, `"attributes":[`...)
-	first := true
 	for i := range kvs {
-		kv := &kvs[i]
-		if !e.allow(r, string(kv.Key), kv.Value) {
-			continue
-		}
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = appendString(append(dst, `{"key":`...), string(kv.Key))
-		dst = append(appendValue(append(dst, `,"value":`...), kv.Value), '}')
+		dst = e.AppendAttribute(dst, r, &kvs[i])
 	}
-	return append(dst, ']')
+	return closeList(dst)
+}
+
+// closeList ends a list whose elements have a comma behind them.
+func closeList(dst []byte) []byte {
+	return append(bytes.TrimSuffix(dst, []byte{','}), ']')
+}
+
+// AppendAttribute appends one attribute and a comma, or nothing where it may not
+// leave.
+func (e *Encoder) AppendAttribute(dst []byte, r Record, kv *attribute.KeyValue) []byte {
+	if !e.allow(r, string(kv.Key), kv.Value) {
+		return dst
+	}
+	dst = appendString(append(dst, `{"key":`...), string(kv.Key))
+	return append(appendValue(append(dst, `,"value":`...), kv.Value), "},"...)
+}
+
+// numberEnd is what follows the digits of a number's attribute.
+const numberEnd = `"}},`
+
+// CutDigits returns what AppendAttribute made of a number up to its digits, for
+// AppendDigits; nothing of nothing.
+func CutDigits(attribute []byte) []byte {
+	return bytes.TrimRight(bytes.TrimSuffix(attribute, []byte(numberEnd)), "-0123456789")
+}
+
+// AppendDigits appends a number and the end of its attribute.
+func AppendDigits(dst []byte, n int64) []byte {
+	return append(strconv.AppendInt(dst, n, 10), numberEnd...)
 }
 
 func appendValue(dst []byte, v attribute.Value) []byte {

@@ -2,6 +2,8 @@ package otlpjson
 
 import (
 	"encoding/json"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +22,27 @@ func everything(Record, string, attribute.Value) bool { return true }
 
 func encoder(allow Allow) *Encoder {
 	return New([]attribute.KeyValue{attribute.String("service.name", "x")}, "scope", "1", allow)
+}
+
+// sdk is a span of the SDK as the encoder takes it.
+type sdk struct {
+	sdktrace.ReadOnlySpan
+	e *Encoder
+}
+
+func (s sdk) IDs() (of trace.TraceID, span, parent trace.SpanID) {
+	return s.SpanContext().TraceID(), s.SpanContext().SpanID(), s.Parent().SpanID()
+}
+
+func (s sdk) AppendAttributes(dst []byte) []byte {
+	for _, kv := range s.Attributes() {
+		dst = s.e.AppendAttribute(dst, RecordSpan, &kv)
+	}
+	return dst
+}
+
+func (e *Encoder) appendSDK(dst []byte, last int, s sdktrace.ReadOnlySpan) ([]byte, int, bool) {
+	return e.AppendSpan(dst, last, sdk{s, e})
 }
 
 const head = `"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"x"}}]}`
@@ -42,7 +65,7 @@ func sample() sdktrace.ReadOnlySpan {
 }
 
 func TestSpan(t *testing.T) {
-	line, _, _ := encoder(everything).AppendSpan(nil, 0, sample())
+	line, _, _ := encoder(everything).appendSDK(nil, 0, sample())
 	got := string(line)
 	want := `{"resourceSpans":[{` + head + `,"scopeSpans":[{"scope":{"name":"scope","version":"1"},"spans":[{"traceId":"e2000000000000000000000000000001",` +
 		`"spanId":"9100000000000002","parentSpanId":"0000000000000009","flags":257,"name":"a \"name\"","kind":2,"startTimeUnixNano":"1000000005",` +
@@ -63,7 +86,7 @@ func TestSpan(t *testing.T) {
 // alone, and one that is too long leaves the others as they were.
 func TestSharedLine(t *testing.T) {
 	e := encoder(everything)
-	alone, _, _ := e.AppendSpan(nil, 0, sample())
+	alone, _, _ := e.appendSDK(nil, 0, sample())
 	_, want, _ := strings.Cut(string(alone), `"spans":[`)
 	want = strings.TrimSuffix(want, lineEnd)
 	huge := tracetest.SpanStub{Name: strings.Repeat("x", MaxLine), SpanContext: spanCtx}.Snapshot()
@@ -71,11 +94,11 @@ func TestSharedLine(t *testing.T) {
 	last, ok := 0, false
 	const spans = 100
 	for i := range spans {
-		if lines, last, ok = e.AppendSpan(lines, last, sample()); !ok {
+		if lines, last, ok = e.appendSDK(lines, last, sample()); !ok {
 			t.Fatalf("span %d is left out", i)
 		}
 		before := string(lines)
-		if lines, last, ok = e.AppendSpan(lines, last, huge); ok || string(lines) != before {
+		if lines, last, ok = e.appendSDK(lines, last, huge); ok || string(lines) != before {
 			t.Fatalf("a span that is too long, after %d: %v, %d bytes more", i, ok, len(lines)-len(before))
 		}
 	}
@@ -129,7 +152,7 @@ func TestMetrics(t *testing.T) {
 
 func TestAllowlist(t *testing.T) {
 	e := encoder(func(r Record, key string, _ attribute.Value) bool { return r == RecordResource || key == "n" })
-	line, _, _ := e.AppendSpan(nil, 0, sample())
+	line, _, _ := e.appendSDK(nil, 0, sample())
 	got := string(line)
 	if !strings.Contains(got, `"attributes":[{"key":"n","value":{"intValue":"-7"}}]`) || strings.Count(got, `"key":`) != 2 {
 		t.Error(got)
@@ -138,10 +161,29 @@ func TestAllowlist(t *testing.T) {
 
 func TestSpanDoesNotAllocate(t *testing.T) {
 	e, s, buf := encoder(everything), sample(), make([]byte, 0, 4096)
+	var span Span = sdk{s, e}
 	// The stub copies its slices; the SDK's own span does as well.
 	base := testing.AllocsPerRun(100, func() { _, _, _ = s.Attributes(), s.Events(), s.Links() })
-	if n := testing.AllocsPerRun(100, func() { e.AppendSpan(buf, 0, s) }); n > base+2 {
+	if n := testing.AllocsPerRun(100, func() { e.AppendSpan(buf, 0, span) }); n > base+2 {
 		t.Errorf("%v allocations, %v of them to get at the span", n, base)
+	}
+}
+
+// TestDigits: a number that is put together is the one that is encoded at once.
+func TestDigits(t *testing.T) {
+	e := encoder(everything)
+	for _, key := range []string{"n", "n1", "1"} {
+		one := attribute.Int64(key, -100)
+		cut := CutDigits(e.AppendAttribute(nil, RecordSpan, &one))
+		for _, n := range []int64{0, 7, -7, math.MaxInt64, math.MinInt64} {
+			kv := attribute.Int64(key, n)
+			if got, want := string(AppendDigits(slices.Clip(cut), n)), string(e.AppendAttribute(nil, RecordSpan, &kv)); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+	}
+	if len(CutDigits(nil)) != 0 {
+		t.Error("something of nothing")
 	}
 }
 

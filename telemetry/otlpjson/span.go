@@ -2,16 +2,33 @@ package otlpjson
 
 import (
 	"strconv"
+	"time"
 
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 )
+
+// Span is an ended span: a sdktrace.ReadOnlySpan but for the ids and attributes.
+type Span interface {
+	Name() string
+	// IDs: parent is not valid for a root.
+	IDs() (of trace.TraceID, span, parent trace.SpanID)
+	SpanKind() trace.SpanKind
+	StartTime() time.Time
+	EndTime() time.Time
+	Events() []sdktrace.Event
+	Links() []sdktrace.Link
+	Status() sdktrace.Status
+	// AppendAttributes appends each as Encoder.AppendAttribute does.
+	AppendAttributes(dst []byte) []byte
+}
 
 // AppendSpan appends one ended span to dst, which is empty or whole lines of
 // spans: to the last line, which begins at last, as long as that is short, or else as
 // a line of its own. It returns where the last line begins then. A span that
 // makes its line longer than MaxLine is left out: false. It keeps nothing of s.
-func (e *Encoder) AppendSpan(dst []byte, last int, s sdktrace.ReadOnlySpan) (lines []byte, begins int, ok bool) {
+func (e *Encoder) AppendSpan(dst []byte, last int, s Span) (lines []byte, begins int, ok bool) {
 	before := len(dst)
 	if shared := before > last && before-last < sharedLine; shared {
 		dst = append(dst[:before-len(lineEnd)], ',')
@@ -29,19 +46,18 @@ func (e *Encoder) AppendSpan(dst []byte, last int, s sdktrace.ReadOnlySpan) (lin
 	return dst[:before], last, false
 }
 
-func (e *Encoder) span(dst []byte, s sdktrace.ReadOnlySpan) []byte {
-	sc := s.SpanContext()
-	traceID, spanID := sc.TraceID(), sc.SpanID()
+func (e *Encoder) span(dst []byte, s Span) []byte {
+	traceID, spanID, parent := s.IDs()
 	dst = appendHex(append(dst, `{"traceId":`...), traceID[:])
 	dst = appendHex(append(dst, `,"spanId":`...), spanID[:])
-	if parent := s.Parent().SpanID(); parent.IsValid() {
+	if parent.IsValid() {
 		dst = appendHex(append(dst, `,"parentSpanId":`...), parent[:])
 	}
 	dst = appendString(append(dst, `,"flags":257,"name":`...), s.Name()) // sampled; the parent is known to be local
 	dst = strconv.AppendInt(append(dst, `,"kind":`...), int64(s.SpanKind()), 10)
 	dst = appendTime(append(dst, `,"startTimeUnixNano":`...), s.StartTime())
 	dst = appendTime(append(dst, `,"endTimeUnixNano":`...), s.EndTime())
-	dst = e.attributes(append(dst, ','), RecordSpan, s.Attributes())
+	dst = closeList(s.AppendAttributes(append(dst, `,"attributes":[`...)))
 	dst = e.events(dst, s)
 	dst = e.links(dst, s)
 	if s.Status().Code == codes.Error {
@@ -50,7 +66,7 @@ func (e *Encoder) span(dst []byte, s sdktrace.ReadOnlySpan) []byte {
 	return append(dst, '}')
 }
 
-func (e *Encoder) events(dst []byte, s sdktrace.ReadOnlySpan) []byte {
+func (e *Encoder) events(dst []byte, s Span) []byte {
 	events := s.Events()
 	if len(events) == 0 {
 		return dst
@@ -70,7 +86,7 @@ func (e *Encoder) events(dst []byte, s sdktrace.ReadOnlySpan) []byte {
 	return append(dst, ']')
 }
 
-func (e *Encoder) links(dst []byte, s sdktrace.ReadOnlySpan) []byte {
+func (e *Encoder) links(dst []byte, s Span) []byte {
 	links := s.Links()
 	if len(links) == 0 {
 		return dst
