@@ -45,7 +45,7 @@ func cases() []testCase {
 		{"turn", []figure{{name: "turn", unit: "ms", target: 4}, {name: "first_delta_p99", unit: "ms", most: 5}}, turns},
 		{"tool", []figure{{name: "tool_call", unit: "ms", target: 3}}, tools},
 		{"burst", []figure{{name: "deltas", unit: "/s", higher: true, target: 5}, {name: "burst_cpu", unit: "us/delta", target: 10}}, burst},
-		{"single", []figure{{name: "single_cpu", unit: "us/delta", target: 5}}, single},
+		{"single", []figure{{name: "single_cpu", unit: "us/delta", target: 5}, {name: "single_short_cpu", unit: "us/delta", target: 5}}, single},
 		{"load", []figure{{name: "status_load", unit: "us"}, {name: "status_load_p99", unit: "us"}}, load},
 		{"cancel", []figure{{name: "cancel", unit: "ms"}}, cancel},
 		{"memory", []figure{{name: "rss_300", unit: "MiB"}, {name: "rss_growth", unit: "KiB/turn"}}, memory},

@@ -174,22 +174,35 @@ func burst(s scene) (measured, error) {
 
 const (
 	singleDeltas = 300
+	shortDeltas  = 30 // a reply of some sentences: the turn around it counts
 	singleWait   = 2 * time.Millisecond
 )
 
-// single sends deltas one by one, each in a packet of its own.
+// single sends deltas one by one, each in a packet of its own: a long reply and
+// a short one.
 func single(s scene) (measured, error) {
 	out := measured{}
 	err := s.session(func(c *host.Child, id string) error {
-		var steps []model.Step
-		for i := range singleDeltas {
-			steps = append(steps, model.Step{Text: model.Piece(i)}, model.Step{Wait: singleWait})
+		for name, pieces := range map[string]int{"single_cpu": singleDeltas, "single_short_cpu": shortDeltas} {
+			used, err := s.oneByOne(c, id, pieces)
+			if err != nil {
+				return err
+			}
+			out[name] = microseconds(used) / float64(pieces)
 		}
-		s.model.Load(steps)
-		used := c.CPU()
-		_, err := c.Turn(id)
-		out["single_cpu"] = microseconds(c.CPU()-used) / singleDeltas
-		return err
+		return nil
 	})
 	return out, err
+}
+
+// oneByOne is the processor time of a turn whose reply comes in single pieces.
+func (s scene) oneByOne(c *host.Child, id string, pieces int) (time.Duration, error) {
+	var steps []model.Step
+	for i := range pieces {
+		steps = append(steps, model.Step{Text: model.Piece(i)}, model.Step{Wait: singleWait})
+	}
+	s.model.Load(steps)
+	used := c.CPU()
+	_, err := c.Turn(id)
+	return c.CPU() - used, err
 }
