@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"magicode/internal/server"
+	"magicode/internal/subagent"
 	"magicode/internal/tool"
 	"magicode/internal/vfs"
 	"magicode/telemetry"
@@ -226,7 +227,7 @@ func TestPanics(t *testing.T) {
 		c.start()
 		tools := c.agent.runtime.tools
 		tools.tools = append(tools.tools, c.agent.watch([]tool.Tool{exploding{}})...)
-		tools.whole = tools.offer(tool.Options{})
+		tools.whole = tools.forRights(tools.rights(), subagent.New(subagent.Options{}))
 		if got := c.turn(); got != "completed durable <nil>" {
 			t.Error(got)
 		}

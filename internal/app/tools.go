@@ -124,10 +124,14 @@ func both(a, b func(string) bool) func(string) bool {
 // forScope offers what a session's scope leaves, but for subagents.
 func (t *toolset) forScope(scope *attach.Scope) offer { return t.forRights(t.scoped(scope), nil) }
 
-// forRun is forRights of a run without a scope: what it offers is serialized once.
+// forRun is forRights of a run without a scope. It offers the same at every turn,
+// so it is the set that was built at the start, with this run's own delegate.
 func (t *toolset) forRun(delegate tool.Tool) offer {
-	o := t.forRights(t.rights(), delegate)
-	o.definitions, o.cache = t.whole.definitions, t.whole.cache
+	o, own := t.whole, t.agent.watch([]tool.Tool{delegate})[0]
+	o.registry = o.registry.With(own)
+	if o.inner != nil {
+		o.inner = o.inner.With(own)
+	}
 	return o
 }
 

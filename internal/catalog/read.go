@@ -111,10 +111,12 @@ func (r *Reader) Read(p Provider) *Catalog {
 // load returns the decoded file, nil when it cannot be read or decoded.
 func (r *Reader) load(id string) *file {
 	name := filepath.Join(r.dir, id+".json")
-	if info, err := r.fs.Stat(name); err == nil {
-		if m, ok := r.recall(id); ok && m.info == info {
-			return m.file
-		}
+	seen, err := r.fs.Stat(name)
+	if err != nil {
+		return nil // most providers of a user's own have none
+	}
+	if m, ok := r.recall(id); ok && m.info == seen {
+		return m.file
 	}
 	data, info, err := vfs.ReadFileInfo(r.fs, name, maxBytes, vfs.Follow)
 	if err != nil {

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -58,6 +59,20 @@ func New(tools []Tool, opt Options) *Registry {
 	}
 	slices.SortFunc(r.definitions, func(a, b Definition) int { return before(a.Name, b.Name) })
 	return r
+}
+
+// With returns a registry in which t stands for the tool of its name. It offers
+// what r offers: t's definition must be that tool's. Where r has no such tool, it
+// panics.
+func (r *Registry) With(t Tool) *Registry {
+	name := t.Definition().Name
+	if r.tools[name] == nil {
+		panic("tool: there is no tool " + name + " to take the place of")
+	}
+	out := *r
+	out.tools = maps.Clone(r.tools)
+	out.tools[name] = t
+	return &out
 }
 
 // Definitions lists what the model is offered, in the fixed order of tools.md

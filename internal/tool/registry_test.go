@@ -111,6 +111,32 @@ func TestDispatch(t *testing.T) {
 	}
 }
 
+// TestWith: a tool takes another's place, what is offered stays, and the registry
+// that it was made of stays too.
+func TestWith(t *testing.T) {
+	r := New(fakes("write", "read", "bash"), Options{Disabled: []string{"bash"}})
+	other := func(Env, json.RawMessage) Result { return Result{Success: true, Content: "other"} }
+	n := r.With(fake{"read", other}).With(fake{"bash", other})
+	if offered(n) != offered(r) || offered(n) != "read write" {
+		t.Errorf("offered: %s, before: %s", offered(n), offered(r))
+	}
+	for _, c := range []struct {
+		r          *Registry
+		name, want string
+		ok         bool
+	}{{n, "read", "other", true}, {n, "write", "write", true}, {r, "read", "read", true}, {n, "bash", "", false}} {
+		if got := c.r.Dispatch(t.Context(), Env{}, Call{Name: c.name}); got.Success != c.ok || c.ok && got.Content != c.want {
+			t.Errorf("%s: %+v, want %q", c.name, got, c.want)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a tool took the place of none")
+		}
+	}()
+	r.With(fake{name: "grep"})
+}
+
 func TestTwoOfOneName(t *testing.T) {
 	defer func() {
 		if recover() == nil {
