@@ -18,11 +18,18 @@ const (
 // Builder is a text in pieces. The zero value is empty and ready; it must not be
 // copied once it is used. It is not safe for concurrent use.
 type Builder struct {
+	_    noCopy
 	full []string // what is complete, in order
 	tail []byte   // the block that is being filled: its bytes are written once
 	next int      // capacity of the next block, 0: firstBlock
 	n    int
 }
+
+// noCopy lets go vet find copies, which would write into the same blocks.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
 
 // Len is the length of the text in bytes.
 func (b *Builder) Len() int { return b.n }
