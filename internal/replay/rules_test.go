@@ -236,7 +236,7 @@ func TestVerdicts(t *testing.T) {
 	}{
 		"not enforced":               {[]rec{resultWith("c1", "out", `{"action":"quarantine","enforced":false}`)}, "out"},
 		"allowed":                    {[]rec{resultWith("c1", "out", `{"action":"allow","enforced":true,`+whole+`}`)}, "out"},
-		"allowed as persisted":       {[]rec{resultWith("c1", "out", `{"action":"allow","enforced":true,"assessed_bytes":9,"persisted_content":{"bytes":3,"sha256":"`+hash+`"}}`)}, "out"},
+		"allowed as persisted":       {[]rec{resultWith("c1", "out", `{"action":"allow","enforced":true,"assessed_bytes":9,"original_bytes":9,"persisted_content":{"bytes":3,"sha256":"`+hash+`"}}`)}, "out"},
 		"allowed, other bytes":       {[]rec{resultWith("c1", "tuo", `{"action":"allow","enforced":true,`+whole+`}`)}, injection.Withheld},
 		"allowed, a part":            {[]rec{resultWith("c1", "out", `{"action":"allow","enforced":true,"assessed_bytes":2,"original_bytes":3,"sha256":"`+hash+`"}`)}, injection.Withheld},
 		"allowed without a hash":     {[]rec{resultWith("c1", "out", `{"action":"allow","enforced":true,"assessed_bytes":3,"original_bytes":3}`)}, injection.Withheld},

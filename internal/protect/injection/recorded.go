@@ -27,26 +27,36 @@ func (r Recorded) Enforced() bool {
 func (r Recorded) Pending() bool { return r.Enforced() && r.v.Get("action").Is("pending") }
 
 // Project is what a model sees of content, the text as it is stored. An enforced
-// judgement has to show it and to have looked at all of it. cut shortens what is
-// shown; evidence is as in the function of this name.
+// judgement has to show it, to be of this text and to have looked at all of it. cut
+// shortens what is shown; evidence is as in the function of this name.
 func (r Recorded) Project(content, evidence string, cut func(string) string) string {
 	if !r.Enforced() {
 		return cut(content)
 	}
 	action := Action(r.v.Get("action").LenientText())
-	if !action.Shown() || !r.covers(content) {
+	if !action.Shown() || !r.looked(action) || !r.isOf(content) {
 		return Project(Quarantine, "", evidence)
 	}
 	return Project(action, cut(content), evidence)
 }
 
-// covers reports whether the assessment looked at the whole text that is stored.
-func (r Recorded) covers(content string) bool {
+// looked reports whether the assessment saw all of its text, so that its action
+// counts. One that failed saw nothing: that the text is marked is what the settings
+// say for this case.
+func (r Recorded) looked(a Action) bool {
+	if a == Annotate && r.v.Get("failure").LenientText() != "" {
+		return true
+	}
+	all, ok := r.v.Get("original_bytes").Uint64()
+	n, is := r.v.Get("assessed_bytes").Uint64()
+	return ok && is && n == all
+}
+
+// isOf reports whether the assessment is of the text that is stored.
+func (r Recorded) isOf(content string) bool {
 	size, sum := r.v.Get("original_bytes"), r.v.Get("sha256")
 	if kept := r.v.Get("persisted_content"); kept.Kind() == jsonscan.Object {
 		size, sum = kept.Get("bytes"), kept.Get("sha256")
-	} else if n, ok := r.v.Get("assessed_bytes").Uint64(); !ok || n != uint64(len(content)) {
-		return false
 	}
 	n, ok := size.Uint64()
 	return ok && n == uint64(len(content)) && sum.Is(hash(content))
