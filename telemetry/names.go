@@ -53,6 +53,8 @@ const (
 	keyTokenModality = "gen_ai.token.modality"
 	keyMemoryType    = "go.memory.type"
 	keyCPUMode       = "cpu.mode"
+	keySchema        = "magi.capture.schema"
+	keyOverflow      = point.Overflow
 )
 
 // Words of the runtime's metrics.

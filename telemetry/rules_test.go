@@ -3,6 +3,7 @@ package telemetry
 import (
 	"flag"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -165,6 +166,13 @@ func tables() map[string][]string {
 			forms[name] = what
 		}
 	}
+	for what, list := range map[string][]string{"number": ownInts[:], "yes or no": ownBools[:], "text, of the resource": resourceTexts[:], "word": slices.Collect(maps.Keys(ownTexts()))} {
+		for _, name := range list {
+			forms[name] = what
+		}
+	}
+	forms[keySpanParent], forms[keySpanName] = "id of a span", "name of a span"
+	forms[keyOpenNames], forms[keyOpenAges] = "names of spans", "numbers"
 	for name, what := range forms {
 		attributes = append(attributes, "| `"+name+"` | "+what+" |")
 	}

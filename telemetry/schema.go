@@ -21,32 +21,76 @@ const (
 	formBool
 	formWord
 	formName
+	formText // of ownTexts
 )
 
+// Attributes that no caller sets: those of records, of metrics, and what every
+// span of a kind has.
+var (
+	ownInts  = [...]string{keySpanAge, keyOldest, keyWorkerPending, keyGoroutines, keyDropped, keySchema}
+	ownBools = [...]string{keySpanCut, keySpanLate, keyStream, keyOverflow}
+	// resourceTexts are those that a resource has besides its numbers.
+	resourceTexts = [...]string{"service.name", "service.version", "service.instance.id", "telemetry.sdk.name", "telemetry.sdk.language",
+		"process.runtime.name", "process.runtime.version", "os.type", "host.arch"}
+)
+
+// ownTexts are those of them that are texts, and which ones are theirs.
+func ownTexts() map[string]func(s string) bool {
+	of := func(list ...string) func(string) bool { return func(s string) bool { return contains(list, s) } }
+	return map[string]func(string) bool{
+		keyErrorType:     func(s string) bool { return CodeOf(s).text() == s },
+		keyRPCStatus:     func(s string) bool { return CodeOf(s).text() == s },
+		keySpanParent:    func(s string) bool { return hexadecimal(s, 16) },
+		keySpanName:      knownSpanName,
+		keyEventName:     of(eventNames[:]...),
+		keyRPCSystem:     of(rpcSystem),
+		keyOperation:     of("invoke_agent", "chat", "execute_tool"),
+		keyTokenModality: of("unknown"),
+		keyToolType:      of("function"),
+		keyDirection:     of("in", "out"),
+		keyFrameType:     of("request", "invalid", "response", "event"),
+		keyDeltaOutcome:  of("queued", "merged", "dropped"),
+		keySignal:        of(signalTexts[:]...),
+		keySink:          of(sinkTexts[:]...),
+		keyDrop:          of(dropTexts[:]...),
+		keyProblem:       config.KnownCode,
+		keyMemoryType:    of(memoryStack, memoryOther),
+		keyCPUMode:       of(cpuUser, cpuSystem),
+	}
+}
+
 // keyForms is asked for every attribute that is written.
-var keyForms = sync.OnceValue(func() map[string]form {
-	forms := map[string]form{}
+var keyForms = sync.OnceValue(func() map[string]keyForm {
+	forms := map[string]keyForm{}
 	for _, of := range []struct {
 		form form
 		keys []string
-	}{{formInt, intKeys[:]}, {formBool, boolKeys[:]}, {formWord, enumKeys[1:]}, {formName, nameKeys[:]}} {
+	}{{formInt, intKeys[:]}, {formInt, ownInts[:]}, {formBool, boolKeys[:]}, {formBool, ownBools[:]}, {formWord, enumKeys[1:]}, {formName, nameKeys[:]}} {
 		for _, k := range of.keys {
-			forms[k] = of.form // the last counts: a key can have a word, and a name where the user wants plain ones
+			forms[k] = keyForm{form: of.form} // the last counts: a key can have a word, and a name where the user wants plain ones
 		}
+	}
+	for k, fits := range ownTexts() {
+		forms[k] = keyForm{formText, fits}
 	}
 	return forms
 })
+
+// keyForm is the form of a key's values, and of one of ownTexts what they may be.
+type keyForm struct {
+	form form
+	fits func(s string) bool
+}
 
 // allowed is the second check of what leaves the process (telemetry.md 7.2): a
 // key must be known, and its value must be of the key's type and form. It knows
 // nothing of how values are made.
 func allowed(r otlpjson.Record, key string, v attribute.Value) bool {
-	is := keyForms()[key]
 	switch v.Type() {
 	case attribute.INT64:
-		return is == formInt || oneOf(key, keySpanAge, keyOldest, keyOutputOldest, keyWorkerPending, keyGoroutines, keyDropped, "magi.capture.schema")
+		return keyForms()[key].form == formInt
 	case attribute.BOOL:
-		return is == formBool || oneOf(key, keySpanCut, keySpanLate, keyStream)
+		return keyForms()[key].form == formBool
 	case attribute.STRINGSLICE:
 		if key == enumKeys[KeyFinishReasons] {
 			return !slices.ContainsFunc(v.AsStringSlice(), func(s string) bool { return s != other && WordOf(s) == 0 })
@@ -55,56 +99,22 @@ func allowed(r otlpjson.Record, key string, v attribute.Value) bool {
 	case attribute.INT64SLICE:
 		return key == keyOpenAges
 	case attribute.STRING:
-		return allowedText(r, key, is, v.AsString())
+		return allowedText(r, key, v.AsString())
 	}
 	return false
 }
 
-func allowedText(r otlpjson.Record, key string, is form, s string) bool {
-	switch {
-	case r == otlpjson.RecordResource:
-		return oneOf(key, "service.name", "service.version", "service.instance.id", "telemetry.sdk.name", "telemetry.sdk.language",
-			"process.runtime.name", "process.runtime.version", "os.type", "host.arch") && printable(s)
-	case is == formWord:
-		return s == other || WordOf(s) != 0
-	case key == keyErrorType || key == keyRPCStatus:
-		return CodeOf(s).text() == s
-	case is == formName:
-		return allowedName(key, s)
-	case key == keySpanParent:
-		return hexadecimal(s, 16)
-	case key == keySpanName:
-		return knownSpanName(s)
-	case key == keyEventName:
-		return contains(eventNames[:], s)
-	case key == keyRPCSystem:
-		return s == rpcSystem
-	case key == keyOperation:
-		return oneOf(s, "invoke_agent", "chat", "execute_tool")
-	case key == keyAgentName:
-		return oneOf(s, serviceName, agentSubagent)
-	case key == keyTokenModality:
-		return s == "unknown"
-	case key == keyToolType:
-		return s == "function"
+func allowedText(r otlpjson.Record, key, s string) bool {
+	if r == otlpjson.RecordResource {
+		return contains(resourceTexts[:], key) && printable(s)
 	}
-	switch key {
-	case keyDirection, keyFrameType, keyDeltaOutcome:
-		return oneOf(s, "in", "out", "request", "invalid", "response", "event", "queued", "merged", "dropped")
-	case keyEvent:
-		return contains(frameEvents[:], s)
-	case keySignal:
-		return contains(signalTexts[:], s)
-	case keySink:
-		return contains(sinkTexts[:], s)
-	case keyDrop:
-		return contains(dropTexts[:], s)
-	case keyProblem:
-		return config.KnownCode(s)
-	case keyMemoryType:
-		return oneOf(s, memoryStack, memoryOther)
-	case keyCPUMode:
-		return oneOf(s, cpuUser, cpuSystem)
+	switch is := keyForms()[key]; is.form {
+	case formWord:
+		return s == other || WordOf(s) != 0
+	case formName:
+		return allowedName(key, s)
+	case formText:
+		return is.fits(s)
 	}
 	return false
 }

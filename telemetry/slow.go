@@ -173,6 +173,7 @@ const (
 	extraRun
 	extraSubagent
 	extraChat
+	extraOverflow
 )
 
 func (l labels) with(k EnumKey, w Word) labels {
@@ -209,6 +210,8 @@ func (s *slowInstruments) list(l labels) []point.Label {
 		add(keyAgentName, agentSubagent)
 	case extraChat:
 		add(keyOperation, "chat")
+	case extraOverflow:
+		add(keyOverflow, "true")
 	}
 	for _, m := range [...]struct {
 		key NameKey
@@ -225,7 +228,7 @@ func (s *slowInstruments) list(l labels) []point.Label {
 }
 
 // maxSeries bounds the series of one metric (telemetry.md 6.1); what comes
-// beyond has one series without labels.
+// beyond has one series that says so.
 const maxSeries = 512
 
 // slowInstruments are safe for concurrent use.
@@ -336,7 +339,7 @@ func (s *slowInstruments) at(m slowMetric, l labels) *series {
 		return x
 	}
 	if len(s.series[m]) >= maxSeries {
-		l = labels{}
+		l = labels{extra: extra{of: extraOverflow}}
 		if x := s.known(m, l); x != nil {
 			return x
 		}

@@ -739,3 +739,22 @@ func TestDurationMetrics(t *testing.T) {
 		}
 	})
 }
+
+// TestOverflow: what comes beyond the bound on the series of a metric is counted
+// in one that says so, in a form that a capture may have.
+func TestOverflow(t *testing.T) {
+	c := newCore(nil, time.Now())
+	for i := range maxSeries + 10 {
+		c.slow.count(metricRejections, labels{}.withCode(rpcCode+Code(i)))
+	}
+	points := c.slow.metrics(false)[0].Points
+	over := slices.IndexFunc(points, func(p point.Point) bool {
+		return slices.Equal(p.Labels, []point.Label{{Key: "otel.metric.overflow", Value: "true"}})
+	})
+	if len(points) != maxSeries+1 || over < 0 || points[over].Value != 10 {
+		t.Fatalf("%d points, overflow %d", len(points), over)
+	}
+	if kv := points[over].Labels[0].Attribute(); kv.Value.AsBool() != true || !Audit(false, string(kv.Key), kv.Value.AsBool()) {
+		t.Errorf("%v", kv)
+	}
+}

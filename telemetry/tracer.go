@@ -39,7 +39,7 @@ func resourceAttributes(id Identity) []attribute.KeyValue {
 		attribute.Int("process.pid", os.Getpid()),
 		attribute.String("process.runtime.name", "go"), attribute.String("process.runtime.version", runtime.Version()),
 		attribute.String("os.type", runtime.GOOS), attribute.String("host.arch", runtime.GOARCH),
-		attribute.Int("magi.capture.schema", 1),
+		attribute.Int(keySchema, 1),
 	}
 }
 

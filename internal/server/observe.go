@@ -87,6 +87,14 @@ func outputWord(reason Reason) string {
 	return "drained"
 }
 
+// childBegins says at once which process it is: a child that is killed has no end.
+func childBegins(span telemetry.Span) {
+	if span.On() {
+		span.Int(telemetry.KeyPID, int64(os.Getpid()))
+		span.Int(telemetry.KeyProtocolVersion, localagent.Version)
+	}
+}
+
 // childEnds closes the child's span with how it ended.
 func childEnds(tel telemetry.Tel, span telemetry.Span, exit Exit) {
 	if !span.On() {
@@ -95,8 +103,6 @@ func childEnds(tel telemetry.Tel, span telemetry.Span, exit Exit) {
 	if exit.Detached {
 		tel.Detach()
 	}
-	span.Int(telemetry.KeyPID, int64(os.Getpid()))
-	span.Int(telemetry.KeyProtocolVersion, localagent.Version)
 	span.Int(telemetry.KeyExitCode, int64(exit.Code))
 	span.Str(telemetry.KeyExitReason, telemetry.WordOf(string(exit.Reason)))
 	span.Bool(telemetry.KeyDetached, exit.Detached)

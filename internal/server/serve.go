@@ -54,6 +54,7 @@ const (
 // that took longer than 2,000 ms (Exit.Detached).
 func Serve(ctx context.Context, cfg Config) Exit {
 	ctx, span := cfg.Tel.Begin(ctx, telemetry.SpanChild)
+	childBegins(span)
 	c := newConn(cfg)
 	c.child = span
 	stop := context.AfterFunc(ctx, c.interrupted)
@@ -116,6 +117,7 @@ func (c *conn) cleanup(ctx context.Context) (detached bool) {
 	}
 	select {
 	case <-done:
+		c.ending.Bool(telemetry.KeyDetached, false)
 		return false
 	case <-ctx.Done():
 		c.ending.Bool(telemetry.KeyDetached, true)

@@ -107,7 +107,7 @@ func (e *encoder) point(dst []byte, m *point.Metric, p *point.Point, g *Group) [
 	dst = appendTime(dst, 3, g.To)
 	labels := make([]attribute.KeyValue, len(p.Labels))
 	for i, l := range p.Labels {
-		labels[i] = attribute.String(l.Key, l.Value)
+		labels[i] = l.Attribute()
 	}
 	if m.Type != point.Histogram {
 		dst = appendDouble(dst, 4, p.Value)

@@ -60,7 +60,7 @@ func (e *Encoder) point(dst []byte, m *point.Metric, p *point.Point, from, to ti
 	dst = append(dst, '{')
 	kvs := make([]attribute.KeyValue, 0, len(p.Labels))
 	for _, l := range p.Labels {
-		kvs = append(kvs, attribute.String(l.Key, l.Value))
+		kvs = append(kvs, l.Attribute())
 	}
 	dst = e.attributes(dst, RecordMetric, kvs)
 	dst = appendTime(append(dst, `,"startTimeUnixNano":`...), from)

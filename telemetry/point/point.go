@@ -3,7 +3,11 @@
 // nor where they go.
 package point
 
-import "time"
+import (
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+)
 
 // Type is what a metric's points hold.
 type Type uint8
@@ -17,6 +21,18 @@ const (
 
 // Label is one attribute of a point.
 type Label struct{ Key, Value string }
+
+// Overflow is the attribute of the series for what came beyond the bound on a
+// metric's series: it is the one that is true, not a text.
+const Overflow = "otel.metric.overflow"
+
+// Attribute is the label as OpenTelemetry has it.
+func (l Label) Attribute() attribute.KeyValue {
+	if l.Key == Overflow {
+		return attribute.Bool(Overflow, true)
+	}
+	return attribute.String(l.Key, l.Value)
+}
 
 // Metric is one metric with all its points.
 type Metric struct {

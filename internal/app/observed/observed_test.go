@@ -137,6 +137,11 @@ func tree(all []span) []string {
 func TestSpanTree(t *testing.T) {
 	w := newWorld(t)
 	w.converse(t, "MC_TELEMETRY=file")
+	for name, text := range files(t, w.home) {
+		if first, _, _ := strings.Cut(text, "\n"); strings.Contains(name, ".logs.") && (!strings.Contains(first, `"magi.child"`) || !strings.Contains(first, `"magi.protocol.version"`)) {
+			t.Errorf("the log does not begin with the child and its protocol: %s", first)
+		}
+	}
 	all := spans(t, w)
 	var model string
 	for _, s := range all {
