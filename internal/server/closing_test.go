@@ -272,6 +272,41 @@ func TestLateStartupIsClosed(t *testing.T) {
 	})
 }
 
+// TestStuckWorkers: a start and a session job that do not notice that they are
+// cancelled cost the wait for the cleanup, and not more.
+func TestStuckWorkers(t *testing.T) {
+	deaf := func(ctx context.Context) {
+		<-ctx.Done()
+		time.Sleep(time.Minute)
+	}
+	for name, c := range map[string]struct {
+		backend *backend
+		begin   string
+		answers []string
+	}{
+		"startup": {&backend{start: func(ctx context.Context) error { deaf(ctx); return nil }},
+			req("i", "initialize", `{"required_capabilities":[]}`), []string{`end {"state":"stopping"}`, "i !startup_cancelled"}},
+		"session": {&backend{open: func(ctx context.Context, _ string) (Attached, error) { deaf(ctx); return Attached{}, nil }},
+			req("o", "session.open", `{"session_id":"x"}`), []string{`end {"state":"stopping"}`, "o !operation_cancelled"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, c.backend)
+				if name == "session" {
+					r = r.initialized()
+				}
+				r.send(c.begin, req("end", "shutdown", `{}`))
+				wantFrames(t, r.take(), c.answers...)
+				r.wantExit(Exit{Reason: ReasonShutdown, Detached: true})
+				if r.after != localagent.CleanupWait {
+					t.Errorf("it took %v", r.after)
+				}
+				time.Sleep(2 * time.Minute) // a detached job ends with the process
+			})
+		})
+	}
+}
+
 // TestOutputDeadlineEndsTheChild: nobody reads, 2,000 ms after the oldest
 // answer the child ends, whatever it is doing.
 func TestOutputDeadlineEndsTheChild(t *testing.T) {
