@@ -194,8 +194,8 @@ func (p *printer) runs(a *Analysis) {
 
 func (p *printer) rest(a *Analysis) {
 	q := a.Queues
-	p.f("\nqueues    output peak %.0f/%d   oldest frame %.0f ms   worker events peak %.0f/%d   deltas dropped %.0f of %.0f\n",
-		q.OutputPeak, queueLimit, q.OldestMS, q.WorkerPeak, queueLimit, q.Dropped, q.Deltas)
+	p.f("\nqueues    output peak %.0f/%d%s   oldest frame %.0f ms   worker events peak %.0f/%d   deltas dropped %.0f of %.0f\n",
+		q.OutputPeak, queueLimit, curve(q.Depth), q.OldestMS, q.WorkerPeak, queueLimit, q.Dropped, q.Deltas)
 	if len(a.Requests) > 0 {
 		p.f("requests")
 		for _, r := range a.Requests {
@@ -225,6 +225,28 @@ func (p *printer) names(names []Name) {
 	for i := range names {
 		p.f("  %-9s %-15s %s\n", names[i].Kind, names[i].Ref, names[i].shown())
 	}
+}
+
+// maxCurve is the width of a curve in characters.
+const maxCurve = 20
+
+// curve draws the depth of the output queue over time, the highest of each part,
+// with a space before it; "" where there are fewer than two samples.
+func curve(depth []Sample) string {
+	if len(depth) < 2 {
+		return ""
+	}
+	steps := []rune("▁▂▃▄▅▆▇█")
+	out := []rune{' '}
+	n := min(len(depth), maxCurve)
+	for i := range n {
+		top := 0.0
+		for _, s := range depth[i*len(depth)/n : (i+1)*len(depth)/n] {
+			top = max(top, s.Value)
+		}
+		out = append(out, steps[min(int(top/queueLimit*float64(len(steps)-1)+0.5), len(steps)-1)])
+	}
+	return string(out)
 }
 
 func (p *printer) unfinished(a *Analysis) {

@@ -33,7 +33,7 @@ func (a *Analysis) judge(c *Capture) {
 	a.crowded()
 	a.startup(c)
 	a.slowness(c)
-	a.loss()
+	a.loss(c)
 	if len(a.Verdicts) == 0 {
 		a.add("healthy", false, "nothing stands out")
 	}
@@ -83,11 +83,21 @@ func (a *Analysis) stuck(c *Capture) {
 	}
 	v := a.add("stuck-cleanup", true, fmt.Sprintf("%s did not finish: open ≥ %.0f ms when the budget of 2000 ms ended", describe(u), u.Age), evidence...)
 	if u.Server != "" {
-		v.Try = "start the command of " + u.Server + " by hand, close its input, and see why it stays"
+		v.Try = byHand(u.Server)
 	}
 	if a.Capture.Trace == 0 {
 		v.Try = strings.TrimPrefix(v.Try+"; MC_TELEMETRY_RUNTIME_TRACE=cleanup records what the scheduler does meanwhile", "; ")
 	}
+}
+
+// byHand is what to try with an MCP server that stays. One with a number only has
+// a name on the machine that the capture was made on.
+func byHand(server string) string {
+	text := "start the command of " + server + " by hand, close its input, and see why it stays"
+	if !strings.Contains(server, "=") {
+		text += "; --resolve shows its name"
+	}
+	return text
 }
 
 // held names the leases that nobody released: the session's, where one was
@@ -158,7 +168,7 @@ func (a *Analysis) cleanups() {
 		}
 		v := a.add("slow-cleanup", false, fmt.Sprintf("the cleanup took %.0f of 2000 ms%s", s.Took, what), steps[min(1, len(steps)):]...)
 		if server != "" {
-			v.Try = "start the command of " + server + " by hand, close its input, and see why it stays"
+			v.Try = byHand(server)
 		}
 	}
 }
@@ -271,9 +281,12 @@ func (a *Analysis) slowness(c *Capture) {
 	}
 }
 
-func (a *Analysis) loss() {
+func (a *Analysis) loss(c *Capture) {
 	if n := a.Capture.Dropped; n > 0 {
 		a.add("telemetry-loss", false, fmt.Sprintf("%d items were dropped: durations stand, counts are too low", n))
+	}
+	if n := c.Total("magi.telemetry.errors", "magi.sink", "file", "magi.problem", "disk_full"); n > 0 {
+		a.add("telemetry-loss", false, "the capture was suspended while the disk was full: what happened then is not in it")
 	}
 	if a.Capture.Rotated {
 		a.add("telemetry-loss", false, "the capture was longer than its bound: what lies between its beginning and its newest part is gone")

@@ -171,3 +171,29 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// TestSuspended: a capture that was suspended says that something is missing.
+func TestSuspended(t *testing.T) {
+	for problem, want := range map[string]bool{"disk_full": true, "salt_unavailable": false} {
+		a := new(build).span("magi.child", 0, 500).exit(500, "shutdown", false).metric("sum", "magi.telemetry.errors", 1, "magi.sink", "file", "magi.problem", problem).analyse(t)
+		if got := slices.ContainsFunc(a.Verdicts, func(v Verdict) bool { return v.Code == "telemetry-loss" }); got != want {
+			t.Errorf("%s: %+v", problem, a.Verdicts)
+		}
+	}
+}
+
+func TestCurve(t *testing.T) {
+	samples := func(values ...float64) (out []Sample) {
+		for _, v := range values {
+			out = append(out, Sample{Value: v})
+		}
+		return out
+	}
+	long := make([]float64, 400)
+	long[199] = 32
+	for want, depth := range map[string][]Sample{"": samples(9), " ▁▂▅█▁": samples(0, 4, 18, 32, 1), " ▁▁▁▁▁▁▁▁▁█▁▁▁▁▁▁▁▁▁▁": samples(long...), " ██": samples(40, 99)} {
+		if got := curve(depth); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
