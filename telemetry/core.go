@@ -27,6 +27,7 @@ type core struct {
 	appends   atomic.Int64 // of the current run
 	decided   atomic.Pointer[decision]
 	child     atomic.Pointer[openSpan]
+	cleaned   atomic.Pointer[openSpan]  // the run that was under way when the cleanup began
 	deadline  atomic.Pointer[time.Time] // of the wait for the cleanup; nil before it
 
 	mu    sync.Mutex
@@ -93,6 +94,12 @@ func (c *core) begin(k Kind, parent *openSpan, now time.Time) *openSpan {
 		c.appends.Store(0)
 	case shortWait(k), k == SpanSessionAppend && c.appends.Add(1) > maxRunAppends:
 		o.held = true
+	case k == SpanCleanup:
+		for _, run := range c.openSpans() {
+			if run.kind == SpanRun {
+				c.cleaned.Store(run)
+			}
+		}
 	case k == SpanApprovalWait:
 		o.set(intOf(KeyApprovalSeq, c.approvals.Add(1)))
 	}

@@ -46,13 +46,23 @@ func (e *endedSpan) Parent() trace.SpanContext {
 	return e.o.above.context()
 }
 
-// Links are from a root to the span it began in, or to the host's.
+// Links are from a root to the span it began in, or to the host's, and from the
+// cleanup to the run that was under way.
 func (e *endedSpan) Links() []sdktrace.Link {
-	to := e.o.above.context()
-	if e.o.kind == SpanChild {
+	var to trace.SpanContext
+	switch {
+	case e.o.kind == SpanChild:
 		to = e.tracer.link
+	case kinds[e.o.kind].root:
+		to = e.o.above.context()
+	case e.o.kind == SpanCleanup:
+		if run := e.o.core.cleaned.Load(); run != nil {
+			run.mu.Lock()
+			to = run.id.context()
+			run.mu.Unlock()
+		}
 	}
-	if !kinds[e.o.kind].root || !to.IsValid() {
+	if !to.IsValid() {
 		return nil
 	}
 	return []sdktrace.Link{{SpanContext: to}}

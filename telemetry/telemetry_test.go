@@ -758,3 +758,47 @@ func TestOverflow(t *testing.T) {
 		t.Errorf("%v", kv)
 	}
 }
+
+// TestCleanupLink: the cleanup links to the run that was under way, if one was.
+func TestCleanupLink(t *testing.T) {
+	for _, under := range []bool{false, true} {
+		tel, dir := started(t)
+		ctx, child := tel.Begin(context.Background(), SpanChild)
+		_, run := tel.Begin(ctx, SpanRun)
+		if !under {
+			run.End()
+		}
+		_, cleanup := tel.Begin(ctx, SpanCleanup)
+		run.End()
+		cleanup.End()
+		child.End()
+		found := 0
+		for line := range strings.Lines(stop(t, tel, dir)["traces"]) {
+			var doc struct {
+				ResourceSpans []struct {
+					ScopeSpans []struct {
+						Spans []struct {
+							Name  string
+							Links []struct{ SpanID string }
+						}
+					}
+				}
+			}
+			if err := json.Unmarshal([]byte(line), &doc); err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range doc.ResourceSpans[0].ScopeSpans[0].Spans {
+				if s.Name == "magi.cleanup" {
+					for _, l := range s.Links {
+						if l.SpanID == run.s.id.context().SpanID().String() {
+							found++
+						}
+					}
+				}
+			}
+		}
+		if found != map[bool]int{true: 1}[under] {
+			t.Errorf("under way %v: %d links", under, found)
+		}
+	}
+}
