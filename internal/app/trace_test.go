@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"magicode/internal/mcp/mcptest"
 )
 
 // trace is a recorded conversation of the released program with a host.
@@ -33,14 +35,12 @@ func TestRecordedTraces(t *testing.T) {
 		"cancelled-turn": {script: "text:partial reply  | gate:never"},
 		"degraded-turn":  {script: "text:visible reply  | gate:broken", during: loseSession},
 		"resume-history": {before: storeToolSession},
-		"tool-turn":      {skip: "it runs a Code Mode script, which this version does not offer"},
-		"mcp-turn":       {skip: "it calls an MCP server, which this version cannot connect"},
+		"tool-turn": {script: `text:Before tool.  | tool:code_mode {"code":"return tools.call('write', {path: 'effect.txt', content: 'x'}).success"}` +
+			"\ntext:After tool. <redacted> done.\ntext:After tool. <redacted> done."},
+		"mcp-turn": {script: "text:Before tool.  | tool:mcp__fixture__echo {}\ntext:After MCP.", before: fixtureServer},
 	} {
 		for _, telemetry := range []string{"off", "file"} { // it changes no frame
 			t.Run(name+"/telemetry="+telemetry, func(t *testing.T) {
-				if play.skip != "" {
-					t.Skip(play.skip)
-				}
 				t.Parallel()
 				play.replay(t, name, "MC_TELEMETRY="+telemetry)
 			})
@@ -51,7 +51,6 @@ func TestRecordedTraces(t *testing.T) {
 // recorded is how a trace is played.
 type recorded struct {
 	script string
-	skip   string
 	more   string
 	before func(t *testing.T, home, work string)
 	during func(t *testing.T, home string, got []map[string]any) // after input.persisted
@@ -329,6 +328,39 @@ func loseSession(t *testing.T, home string, got []map[string]any) {
 	}
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Error(err)
+	}
+}
+
+// fixtureServer defines and approves the MCP server of the mcp-turn trace.
+func fixtureServer(t *testing.T, home, _ string) {
+	source, err := filepath.EvalSymlinks(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source = filepath.Join(source, ".mcp.json")
+	definition := map[string]any{"mcpServers": map[string]any{"fixture": map[string]any{
+		"command": os.Args[0], "env": map[string]string{mcptest.Mode: mcptest.Ready, mcptest.Tool: "echo"}}}}
+	text, err := json.Marshal(definition)
+	if err == nil {
+		err = os.WriteFile(source, text, 0o600)
+	}
+	var settings map[string]any
+	file := filepath.Join(home, "settings.json")
+	if err == nil {
+		text, err = os.ReadFile(file)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &settings)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings["capabilities"] = map[string]any{"mcp_approvals": map[string]any{source: map[string]bool{"fixture": true}}}
+	if text, err = json.Marshal(settings); err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -470,7 +470,7 @@ func draws(t *testing.T, usual int) int {
 // number of draws.
 func TestSecretsNeverShow(t *testing.T) {
 	failed := 0
-	for seed := range uint64(draws(t, 800)) {
+	for seed := range uint64(draws(t, 10_000)) {
 		s := drawScene(seed)
 		var found []string
 		synctest.Test(t, func(t *testing.T) {
@@ -538,7 +538,7 @@ func drawOrdinary(seed uint64, files []string) scene {
 func TestOrdinaryTextFlows(t *testing.T) {
 	files := ordinary(t)
 	sent, shown := 0, 0
-	for seed := range uint64(draws(t, 800)) {
+	for seed := range uint64(draws(t, 10_000)) {
 		s := drawOrdinary(seed, files)
 		synctest.Test(t, func(t *testing.T) {
 			st := s.play(t)

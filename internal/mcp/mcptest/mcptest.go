@@ -5,6 +5,7 @@ package mcptest
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +17,9 @@ import (
 
 // Mode is the environment variable that names what kind of server this process is.
 const Mode = "MAGI_CODE_TEST_MCP"
+
+// Tool is the environment variable that names the server's tool; "": look.
+const Tool = "MAGI_CODE_TEST_MCP_TOOL"
 
 // What Mode may say.
 const (
@@ -51,8 +55,9 @@ func Main(begin func()) {
 	os.Exit(0)
 }
 
-// serve offers one tool, look, and never refuses.
+// serve offers one tool and never refuses.
 func serve(in io.Reader, out io.Writer) {
+	results := answers(cmp.Or(os.Getenv(Tool), "look"))
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		var m struct {
 			ID     json.RawMessage
@@ -67,9 +72,11 @@ func serve(in io.Reader, out io.Writer) {
 	}
 }
 
-var results = map[string]string{
-	"initialize": `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`,
-	"ping":       `{}`,
-	"tools/list": `{"tools":[{"name":"look","inputSchema":{"type":"object"}}]}`,
-	"tools/call": `{"content":[{"type":"text","text":"seen"}]}`,
+func answers(tool string) map[string]string {
+	return map[string]string{
+		"initialize": `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`,
+		"ping":       `{}`,
+		"tools/list": fmt.Sprintf(`{"tools":[{"name":%q,"inputSchema":{"type":"object"}}]}`, tool),
+		"tools/call": `{"content":[{"type":"text","text":"seen"}]}`,
+	}
 }
