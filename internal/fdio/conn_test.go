@@ -52,6 +52,38 @@ func TestConnReadsAll(t *testing.T) {
 	}
 }
 
+// TestConnWritesAll: a body, too, without a buffer for each.
+func TestConnWritesAll(t *testing.T) {
+	quick, other := connected(t)
+	got := make(chan []byte)
+	go func() {
+		b, err := io.ReadAll(other)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- b
+	}()
+	want := bytes.Repeat([]byte("some bytes, "), 5_000)
+	n, err := quick.(io.ReaderFrom).ReadFrom(io.LimitReader(bytes.NewReader(want), int64(len(want))))
+	if n != int64(len(want)) || err != nil {
+		t.Errorf("%d bytes of %d, %v", n, len(want), err)
+	}
+	allocs := testing.AllocsPerRun(50, func() {
+		if _, err := quick.(io.ReaderFrom).ReadFrom(io.LimitReader(bytes.NewReader(want[:100]), 100)); err != nil {
+			t.Error(err)
+		}
+	})
+	if allocs > 4 { // the readers of this test, and what hides ReadFrom
+		t.Errorf("%v allocations", allocs)
+	}
+	if err := quick.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if b := <-got; !bytes.HasPrefix(b, want) || len(b) != len(want)+51*100 {
+		t.Errorf("%d bytes came", len(b))
+	}
+}
+
 func TestConnDeadlineAndClose(t *testing.T) {
 	quick, _ := connected(t)
 	var b [10]byte

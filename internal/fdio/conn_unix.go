@@ -4,6 +4,7 @@ package fdio
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"sync"
@@ -23,11 +24,25 @@ func Conn(c net.Conn) net.Conn {
 	return &conn{TCPConn: tcp, in: NewReader(raw, false)}
 }
 
+// copyBytes is what package io copies at a time.
+const copyBytes = 32 << 10
+
+var copyBuffers = sync.Pool{New: func() any { return new([copyBytes]byte) }}
+
 type conn struct {
 	*net.TCPConn
 
 	mu sync.Mutex // of one Read
 	in *Reader
+}
+
+// ReadFrom writes all of r, as net/http does with the body of a request. That of a
+// TCPConn makes a buffer each time, because a body is no file that the kernel
+// could send.
+func (c *conn) ReadFrom(r io.Reader) (int64, error) {
+	buf := copyBuffers.Get().(*[copyBytes]byte)
+	defer copyBuffers.Put(buf)
+	return io.CopyBuffer(struct{ io.Writer }{c.TCPConn}, r, buf[:])
 }
 
 // Read reads what is there, or waits for it. The errors are those of a
