@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"magicode/telemetry/capture"
 	"magicode/telemetry/config"
 	"magicode/telemetry/otlp"
 )
@@ -13,22 +14,24 @@ import (
 // core is what a handle leads to until telemetry is known to be off. While it
 // is dormant it counts, and keeps the spans that began; decide makes it report.
 type core struct {
-	environ   []string
-	began     time.Time // of the process; every time in a capture is counted from it
-	starting  atomic.Bool
-	hot       *hotInstruments
-	slow      slowInstruments
-	losses    losses
-	requests  atomic.Int64
-	approvals atomic.Int64
-	queued    atomic.Int64 // questions that wait behind the open one
-	runs      atomic.Int64
-	spans     atomic.Int64 // of the current run
-	appends   atomic.Int64 // of the current run
-	decided   atomic.Pointer[decision]
-	child     atomic.Pointer[openSpan]
-	cleaned   atomic.Pointer[openSpan]  // the run that was under way when the cleanup began
-	deadline  atomic.Pointer[time.Time] // of the wait for the cleanup; nil before it
+	environ []string
+	began   time.Time // of the process; every time in a capture is counted from it
+	// openCapture is a field because a test has a disk that does not answer.
+	openCapture func(capture.Options) (captureFiles, error)
+	starting    atomic.Bool
+	hot         *hotInstruments
+	slow        slowInstruments
+	losses      losses
+	requests    atomic.Int64
+	approvals   atomic.Int64
+	queued      atomic.Int64 // questions that wait behind the open one
+	runs        atomic.Int64
+	spans       atomic.Int64 // of the current run
+	appends     atomic.Int64 // of the current run
+	decided     atomic.Pointer[decision]
+	child       atomic.Pointer[openSpan]
+	cleaned     atomic.Pointer[openSpan]  // the run that was under way when the cleanup began
+	deadline    atomic.Pointer[time.Time] // of the wait for the cleanup; nil before it
 
 	mu    sync.Mutex
 	early []*openSpan // begun before the decision
@@ -56,7 +59,7 @@ type decision struct {
 }
 
 func newCore(environ []string, began time.Time) *core {
-	return &core{environ: environ, began: began, hot: newHotInstruments()}
+	return &core{environ: environ, began: began, openCapture: openCapture, hot: newHotInstruments()}
 }
 
 // now is the time. Only the monotonic clock is read: half of what time.Now takes,

@@ -23,10 +23,28 @@ const (
 	sinkSuspended sinkState = "suspended"
 )
 
+// captureFiles is what a capture is to its sink.
+type captureFiles interface {
+	Write(s capture.Signal, lines []byte, now time.Time) error
+	RuntimeTrace(data []byte) error
+	Size() int64
+	Suspended() bool
+	Close()
+}
+
+// openCapture opens one on the disk.
+func openCapture(o capture.Options) (captureFiles, error) {
+	c, err := capture.Open(o)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
 // fileSink is the capture.
 type fileSink struct {
 	core    *core
-	capture *capture.Capture
+	capture captureFiles
 	stem    string
 	state   sinkState
 	peaks   peaks
@@ -59,7 +77,7 @@ func (f *fileSink) open(c *core, d *decision) {
 		dir = filepath.Join(d.id.StateDir, "telemetry")
 	}
 	stem := capture.Stem(c.began, os.Getpid(), strings.ReplaceAll(d.id.InstanceID, "-", ""))
-	file, err := capture.Open(capture.Options{Dir: dir, Make: o.Dir == "", Stem: stem,
+	file, err := c.openCapture(capture.Options{Dir: dir, Make: o.Dir == "", Stem: stem,
 		MaxBytes: int64(o.MaxMB) << 20, Keep: o.Keep, TotalBytes: int64(o.TotalMB) << 20, Trace: o.RuntimeTrace != traceOff})
 	if err != nil {
 		f.trouble(err)
