@@ -103,6 +103,24 @@ func TestEveryMethodIsCalled(t *testing.T) {
 	}
 }
 
+// TestEveryWordIsKnown: a word or a code that is written out somewhere and is in
+// no list would be reported as "_OTHER".
+func TestEveryWordIsKnown(t *testing.T) {
+	literal := regexp.MustCompile(`telemetry\.(Word|Code)Of\("([^"]*)"\)`)
+	seen := 0
+	eachSource(t, func(path, text string) {
+		for _, m := range literal.FindAllStringSubmatch(text, -1) {
+			seen++
+			if m[1] == "Word" && WordOf(m[2]) == 0 || m[1] == "Code" && CodeOf(m[2]) == 0 {
+				t.Errorf("%s: %s is unknown", path, m[0])
+			}
+		}
+	})
+	if seen < 20 {
+		t.Errorf("only %d are found", seen)
+	}
+}
+
 // TestEveryNameIsUsed: kinds, keys and events that nobody reports are no catalogue.
 func TestEveryNameIsUsed(t *testing.T) {
 	constant := regexp.MustCompile(`(?m)^\t((?:Span|Key|Event|Frame)[A-Z]\w*)(?: = iota| \w+ = iota)?$`)

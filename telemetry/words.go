@@ -23,7 +23,7 @@ var words = [...]string{
 	"low", "magi_control", "main", "max", "mcp", "mcp-1", "mcp-10", "mcp-11", "mcp-12", "mcp-13", "mcp-14", "mcp-15", "mcp-16", "mcp-2",
 	"mcp-3", "mcp-4", "mcp-5", "mcp-6", "mcp-7", "mcp-8", "mcp-9", "mcp-other", "mcp_close", "mcp_request", "medium", "memory",
 	"message.delta", "message.reconcile", "messages", "metadata", "metadata_failed", "minimal", "no_progress", "none", "not_started",
-	"not_written", "off", "ok", "open", "openai", "openai-codex", "output_broken", "output_deadline", "output_overflow", "overflow", "page",
+	"not_written", "off", "ok", "open", "openai", "openai-codex", "other", "output_broken", "output_deadline", "output_overflow", "overflow", "page",
 	"pipe", "preflight", "profiles", "prompt_too_long", "protocol_mismatch", "provider", "rate_limit", "read", "readiness", "request_limit",
 	"responses", "return", "rolled_back", "routes", "run.finished", "session", "session.create", "session.open", "session_delete",
 	"session_history", "session_join", "settings", "shutdown", "signal", "skills", "source", "spawn", "stale", "startup", "startup_join",

@@ -9,10 +9,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"magicode/internal/protect"
 	"magicode/internal/tool"
+	"magicode/telemetry/reader/spantest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -82,6 +84,38 @@ func TestExpiry(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOutcomes: how a question ended is in its span (T-16).
+func TestOutcomes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := spantest.New(t)
+		a := &asked{}
+		b := newBroker(a)
+		b.Tel = p.Tel
+		reply := func(allow bool) {
+			if err := b.Answer((<-a.requests).ID, allow); err != nil {
+				t.Error(err)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		for _, end := range []func(){
+			func() { reply(true) },
+			func() { reply(false) },
+			func() { <-a.requests }, // and a minute passes
+			func() { <-a.requests; cancel() },
+		} {
+			got := ask(ctx, b, "x")
+			end()
+			<-got
+		}
+		a.err = errors.New("nobody hears it")
+		<-ask(t.Context(), b, "x")
+		want := []string{"allow", "deny", "expired", "cancelled", "undelivered"}
+		if diff := cmp.Diff(want, p.Values("magi.approval.wait", "magi.approval.outcome")); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 func TestFirstReplyWins(t *testing.T) {

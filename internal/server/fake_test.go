@@ -9,6 +9,7 @@ import (
 
 	"magicode/internal/event"
 	"magicode/pkg/localagent"
+	"magicode/telemetry"
 )
 
 // backend is a Startup, and its Runtime, whose operations tests replace.
@@ -21,6 +22,8 @@ type backend struct {
 	close  func(ctx context.Context) error
 
 	started, closed, runs atomic.Int32
+
+	tel telemetry.Tel
 }
 
 var fixtureInfo = Info{ContextID: strings.Repeat("c", 64), Provider: "fixture", Model: "fixture-model"}

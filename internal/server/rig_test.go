@@ -90,7 +90,7 @@ func startRigOver(t *testing.T, b *backend, transport func(*duplex, *rig) frame.
 	tr := transport(&duplex{serverIn, serverOut}, r)
 	ids := 0
 	cfg := Config{
-		Transport: tr, Startup: b, Signals: Signals{C: r.signals},
+		Transport: tr, Startup: b, Signals: Signals{C: r.signals}, Tel: b.tel,
 		NewID: func() string { ids++; return fmt.Sprintf("id-%d", ids) },
 		Panicked: func(w Worker, p worker.Panic) {
 			r.mu.Lock()

@@ -2,8 +2,13 @@ package server
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net"
+	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"magicode/internal/event"
@@ -12,6 +17,79 @@ import (
 	"magicode/telemetry"
 	"magicode/telemetry/reader/spantest"
 )
+
+// TestEveryEndIsCaptured: each of the eleven reasons to end is in the child's span
+// and in that of its cleanup, with the exit code (T-16).
+func TestEveryEndIsCaptured(t *testing.T) {
+	status := req("s", "status", `{}`)
+	for reason, play := range map[Reason]func(r *rig){
+		ReasonShutdown: func(r *rig) { r.send(req("end", "shutdown", `{}`)) },
+		ReasonEOF:      func(r *rig) { r.eof() },
+		ReasonMismatch: func(r *rig) { r.send(strings.Replace(status, `"version":1`, `"version":7`, 1)) },
+		ReasonRequestLimit: func(r *rig) {
+			for i := range localagent.MaxRequests {
+				r.send(req(fmt.Sprint("n", i), "status", `{}`))
+			}
+		},
+		ReasonOversize: func(r *rig) { r.send(strings.Repeat(" ", localagent.MaxFrameBytes+1)) },
+		ReasonSignal:   func(r *rig) { r.signals <- syscall.SIGTERM },
+		ReasonInput:    func(r *rig) { r.send(req("t", "turn.start", `{"session_id":"s1","prompt":"it panics"}`)) },
+		ReasonClosingDeadline: func(r *rig) {
+			r.b.newRun = stuck(3 * time.Second).newRun
+			r.send(req("t", "turn.start", `{"session_id":"s1","prompt":"p"}`), req("end", "shutdown", `{}`))
+		},
+		ReasonOutputDeadline: func(r *rig) { r.send(status) },
+		ReasonOverflow:       func(r *rig) { r.send(strings.Repeat("x\n", 32) + "x") },
+		ReasonOutputBroken: func(r *rig) {
+			_ = r.out.(io.Closer).Close() // of a net.Pipe
+			r.send(status)
+		},
+	} {
+		t.Run(string(reason), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := spantest.New(t)
+				b := &backend{tel: p.Tel, newRun: func(RunRequest) (Run, error) { panic("text") }}
+				var r *rig
+				if strings.HasPrefix(string(reason), "output_") {
+					r = newPipeRig(t, b)
+					r.initializeByHand()
+				} else {
+					r = newRig(t, b).attached()
+				}
+				play(r)
+				for range 50 {
+					if _, over := r.ended(); over {
+						break
+					}
+					time.Sleep(100 * time.Millisecond)
+				}
+				exit, _ := r.ended()
+				if exit.Reason != reason || exit.Detached {
+					t.Fatalf("ended with %+v", exit)
+				}
+				seen := map[string][]string{}
+				for _, s := range p.Spans() {
+					seen[s.Name] = append(seen[s.Name], fmt.Sprint(s.Attributes["magi.exit.reason"], " ", s.Attributes["process.exit.code"]))
+				}
+				want := map[string]string{"magi.child": fmt.Sprintf("[%s %d]", reason, exit.Code), "magi.cleanup": fmt.Sprintf("[%s <nil>]", began(reason))}
+				for name, said := range want {
+					if got := fmt.Sprint(seen[name]); got != said {
+						t.Errorf("%s says %s, want %s", name, got, said)
+					}
+				}
+			})
+		})
+	}
+}
+
+// began is why a cleanup began that ended for reason: where closing takes too
+// long, it had begun as something else.
+func began(reason Reason) Reason {
+	if reason == ReasonClosingDeadline {
+		return ReasonShutdown
+	}
+	return reason
+}
 
 // TestJoinSpan: a run that was cancelled takes 50 ms to end, behind the time
 // that output has to drain, in which it is waited for anyway.

@@ -90,7 +90,7 @@ func planned(rw http.ResponseWriter, r *http.Request) {
 	default:
 		a.chunk(map[string]any{}, "stop")
 	}
-	fmt.Fprint(rw, "data: [DONE]\n\n")
+	fmt.Fprint(rw, `data: {"id":"x","model":"m","choices":[],"usage":{"prompt_tokens":40,"completion_tokens":12,"total_tokens":52}}`+"\n\ndata: [DONE]\n\n")
 }
 
 type answer struct{ rw http.ResponseWriter }

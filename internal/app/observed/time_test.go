@@ -319,6 +319,19 @@ func (s *timed) check(kind telemetry.Kind, name string) {
 	if s.d.to.IsZero() {
 		s.t.Fatal("nothing was delayed")
 	}
+	s.closed()
+	c := readCapture(s.t, s.w)
+	if c == nil {
+		s.t.Fatal("the capture is not whole")
+	}
+	if err := spantest.Check(c.Spans, s.d.from, s.d.to, kind, name); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// closed waits until the agent's journal is through.
+func (s *timed) closed() {
+	s.t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if b, err := os.ReadFile(filepath.Join(s.w.home, "state", "telemetry-status.json")); err == nil && bytes.Contains(b, []byte(`"closed"`)) {
 			break
@@ -326,13 +339,6 @@ func (s *timed) check(kind telemetry.Kind, name string) {
 		if time.Now().After(deadline) {
 			s.t.Fatal("the capture does not end")
 		}
-	}
-	c := readCapture(s.t, s.w)
-	if c == nil {
-		s.t.Fatal("the capture is not whole")
-	}
-	if err := spantest.Check(c.Spans, s.d.from, s.d.to, kind, name); err != nil {
-		s.t.Error(err)
 	}
 }
 

@@ -81,7 +81,7 @@ func (p *Probe) clock(t time.Time) time.Time { return p.began.Add(t.Sub(p.began)
 // them, and in no span beside it.
 func (p *Probe) Sees(kind telemetry.Kind, name ...string) {
 	p.t.Helper()
-	spans := p.end()
+	spans := p.Spans()
 	if len(p.waits) == 0 {
 		p.t.Fatal("the subject was never delayed")
 	}
@@ -90,6 +90,18 @@ func (p *Probe) Sees(kind telemetry.Kind, name ...string) {
 			p.t.Error(err)
 		}
 	}
+}
+
+// Values ends telemetry and lists what a key has in the spans of a name, in the
+// order of their ends.
+func (p *Probe) Values(name, key string) (out []string) {
+	p.t.Helper()
+	for _, s := range p.Spans() {
+		if s.Name == name {
+			out = append(out, fmt.Sprint(s.Attributes[key]))
+		}
+	}
+	return out
 }
 
 // Check tells whether a delay lies in a span of a kind and in none beside it. A
@@ -126,8 +138,8 @@ func list(spans []reader.Span, w interval) string {
 	return b.String()
 }
 
-// end ends telemetry and reads what it has left.
-func (p *Probe) end() []reader.Span {
+// Spans ends telemetry and reads what it has left.
+func (p *Probe) Spans() []reader.Span {
 	p.t.Helper()
 	p.child.End()
 	p.Tel.Exit(0, telemetry.WordOf("shutdown"), false)
