@@ -247,6 +247,7 @@ func (r *run) askSummary(ctx context.Context, req provider.Request) (string, err
 		return context.Cause(ctx)
 	})
 	if usage != nil {
+		r.spent.add(*usage)
 		r.rec.later(usageEvent(id, req.RequestSequence, *usage, err == nil && usage.Output != nil))
 	}
 	if err != nil {

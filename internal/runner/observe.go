@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"magicode/internal/provider"
 	"magicode/internal/script"
 	"magicode/internal/tool"
 	"magicode/telemetry"
@@ -61,6 +62,20 @@ var limitWords = map[script.Kind]string{
 	script.BatchHistoryLimit: "batch_history", script.SessionHistoryLimit: "session_history",
 }
 
+// spending is what the requests of a run have cost, in tokens.
+type spending struct {
+	in, out int64
+	known   bool // of one of them
+}
+
+func (s *spending) add(u provider.Usage) {
+	s.in += u.Effective()
+	if u.Output != nil {
+		s.out += *u.Output
+	}
+	s.known = s.known || u.Input != nil || u.Output != nil
+}
+
 // accounted gives the run's span what the run has come to.
 func (r *run) accounted(span telemetry.Span) {
 	if !span.On() {
@@ -71,10 +86,9 @@ func (r *run) accounted(span telemetry.Span) {
 	segments, bytes := r.text.totals()
 	span.Int(telemetry.KeyRunSegments, int64(segments))
 	span.Int(telemetry.KeyRunContentBytes, int64(bytes))
-	for key, n := range map[telemetry.IntKey]*int64{telemetry.KeyInputTokens: r.usage.Input, telemetry.KeyOutputTokens: r.usage.Output} {
-		if n != nil {
-			span.Int(key, *n)
-		}
+	if r.spent.known {
+		span.Int(telemetry.KeyInputTokens, r.spent.in)
+		span.Int(telemetry.KeyOutputTokens, r.spent.out)
 	}
 }
 

@@ -124,6 +124,7 @@ func (p *response) finish(complete bool) {
 		final := complete && p.usage.Output != nil
 		p.run.rec.later(usageEvent(usageID(p.run.RunID, "primary", p.sequence), p.sequence, p.usage, final))
 		p.run.usage = p.usage
+		p.run.spent.add(p.usage)
 	}
 }
 

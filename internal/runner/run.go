@@ -26,7 +26,8 @@ type run struct {
 
 	sequence   int // of the next request
 	toolCalls  int
-	usage      provider.Usage
+	usage      provider.Usage // of the last request
+	spent      spending
 	ids        map[string]bool // call ids used in this turn
 	activities map[Path]bool
 	openPaths  []Path        // started and not finished, in order

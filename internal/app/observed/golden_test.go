@@ -25,7 +25,7 @@ var (
 )
 
 // drawn writes spans as a tree: each with its kind, where it links to, what it
-// failed of, its events and its attributes. Siblings stand by name, then in their
+// failed of, its events and, by their keys, its attributes. Siblings stand by name, then in their
 // order.
 func drawn(all []span) string {
 	names, children := map[string]string{}, map[string][]span{}
@@ -54,6 +54,7 @@ func drawn(all []span) string {
 			for _, e := range s.Events {
 				fmt.Fprintf(&b, "%s  | %s\n", indent, e.Name)
 			}
+			slices.SortFunc(s.Attributes, func(x, y attribute) int { return cmp.Compare(x.Key, y.Key) })
 			for _, a := range s.Attributes {
 				value, _ := json.Marshal(a.Value)
 				text := strings.NewReplacer("Value", "", `"`, "").Replace(hashed.ReplaceAllString(string(value), "H"))

@@ -71,18 +71,21 @@ func holdsNone(t *testing.T, w *world, name, text string) {
 	}
 }
 
+// attribute is one of a span; its value has its type for a key.
+type attribute struct {
+	Key   string
+	Value map[string]any
+}
+
 // span is a line of the traces file.
 type span struct {
 	Name, TraceID, SpanID, ParentSpanID string
 	StartTimeUnixNano                   string
 	Kind                                int
 	Links                               []struct{ SpanID string }
-	Attributes                          []struct {
-		Key   string
-		Value map[string]any
-	}
-	Events []struct{ Name string }
-	Status struct{ Code int }
+	Attributes                          []attribute
+	Events                              []struct{ Name string }
+	Status                              struct{ Code int }
 }
 
 func (s span) get(key string) any {
