@@ -134,6 +134,10 @@ func Check(data []byte) []Foreign {
 		line, rest, whole := bytes.Cut(data, []byte("\n"))
 		data = rest
 		a.line++
+		if len(line) > maxLine {
+			a.add("is longer than a line of a capture")
+			continue
+		}
 		var s strict
 		if err := json.Unmarshal(line, &s, json.RejectUnknownMembers(true)); err != nil {
 			if whole {

@@ -128,6 +128,7 @@ func (a *Analysis) runs(c *Capture) {
 			}
 		}
 		slices.SortStableFunc(run.Parts, func(x, y Part) int { return cmp.Compare(x.From, y.From) })
+		delete(below, s.ID) // an id that comes again has no parts of its own
 		a.Runs = append(a.Runs, run)
 	}
 	slices.SortStableFunc(a.Runs, func(x, y Run) int { return cmp.Compare(x.Seq, y.Seq) })

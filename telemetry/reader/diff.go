@@ -34,15 +34,17 @@ const leastSlower = 5.0 // ms
 // the median of a phase of B may be longer.
 func Compare(a, b *Analysis, over *float64) *Diff {
 	d := &Diff{Version: 1, A: a.Capture, B: b.Capture, Cleanup: [2][]Step{a.Cleanup, b.Cleanup}, Over: over, Slower: []string{}}
+	at := map[string]int{}
 	for i := range a.Phases {
+		at[a.Phases[i].Name] = len(d.Phases)
 		d.Phases = append(d.Phases, Change{Name: a.Phases[i].Name, A: &a.Phases[i]})
 	}
 	for i := range b.Phases {
 		p := &b.Phases[i]
-		k := slices.IndexFunc(d.Phases, func(c Change) bool { return c.Name == p.Name })
-		if k < 0 {
+		k, ok := at[p.Name]
+		if !ok {
+			k = len(d.Phases)
 			d.Phases = append(d.Phases, Change{Name: p.Name})
-			k = len(d.Phases) - 1
 		}
 		d.Phases[k].B = p
 	}
@@ -120,7 +122,8 @@ func (p *printer) waterfalls(d *Diff) {
 	}
 	p.f("\ncleanup   wait budget 2000 ms\n")
 	end := max(scale(d.Cleanup[0]), scale(d.Cleanup[1]))
-	for _, title := range titles(d.Cleanup) {
+	order, first := titles(d.Cleanup)
+	for _, title := range order {
 		for side, name := range []string{"A", "B"} {
 			shown := title
 			if shown == "" {
@@ -129,12 +132,11 @@ func (p *printer) waterfalls(d *Diff) {
 			if side == 1 {
 				shown = ""
 			}
-			i := slices.IndexFunc(d.Cleanup[side], func(s Step) bool { return s.title() == title })
-			if i < 0 {
+			s := first[side][title]
+			if s == nil {
 				p.f("  %-26s %s        –\n", shown, name)
 				continue
 			}
-			s := &d.Cleanup[side][i]
 			mark, sign := "", " "
 			if s.Open {
 				mark, sign = "▶ cut", "≥"
@@ -144,15 +146,22 @@ func (p *printer) waterfalls(d *Diff) {
 	}
 }
 
-// titles are the steps of both, in the order of A, then what only B has.
-func titles(cleanup [2][]Step) []string {
-	var out []string
-	for _, steps := range cleanup {
+// titles are the steps of both, in the order of A, then what only B has, and the
+// first step of each side that has the title.
+func titles(cleanup [2][]Step) (order []string, first [2]map[string]*Step) {
+	known := map[string]bool{}
+	for side, steps := range cleanup {
+		first[side] = map[string]*Step{}
 		for i := range steps {
-			if t := steps[i].title(); !slices.Contains(out, t) {
-				out = append(out, t)
+			t := steps[i].title()
+			if !known[t] {
+				known[t] = true
+				order = append(order, t)
+			}
+			if first[side][t] == nil {
+				first[side][t] = &steps[i]
 			}
 		}
 	}
-	return out
+	return order, first
 }

@@ -60,9 +60,9 @@ func (c *Capture) metrics(w *wireMetrics) {
 func (c *Capture) points(name string, gauge bool, points []wirePoint) {
 	for i := range points {
 		w := &points[i]
-		p := Point{Name: name, Gauge: gauge, From: nanos(w.StartTimeUnixNano), To: nanos(w.TimeUnixNano), Value: w.AsDouble,
-			Count: unsigned(w.Count), Sum: w.Sum, Bounds: w.ExplicitBounds, Labels: map[string]string{}}
-		for k, v := range w.Attributes.values() {
+		p := Point{Name: name, Gauge: gauge, From: nanos(w.StartTimeUnixNano), To: nanos(w.TimeUnixNano), Value: counted(w.AsDouble),
+			Count: unsigned(w.Count), Sum: counted(w.Sum), Bounds: w.ExplicitBounds, Labels: map[string]string{}}
+		for k, v := range c.values(w.Attributes) {
 			if s, ok := v.(string); ok {
 				p.Labels[k] = s
 			}
@@ -74,6 +74,13 @@ func (c *Capture) points(name string, gauge bool, points []wirePoint) {
 		c.seen(p.To)
 	}
 }
+
+// mostCounted is more than a child counts between two lines, and no sum of it over
+// all records overflows.
+const mostCounted = 1e12
+
+// counted bounds a number: a line may hold any.
+func counted(v float64) float64 { return min(max(v, -mostCounted), mostCounted) }
 
 func unsigned(raw json.RawMessage) uint64 {
 	s := string(raw)

@@ -36,17 +36,39 @@ func (a *Analysis) open(c *Capture) {
 	for i := range a.Unfinished {
 		above[a.Unfinished[i].id] = a.Unfinished[i].above
 	}
+	deep := depths(above)
 	for i := range a.Unfinished {
-		u := &a.Unfinished[i]
-		for id := u.above; u.Depth < len(above); u.Depth++ {
-			next, ok := above[id]
-			if !ok {
-				break
-			}
-			id = next
+		if d, ok := deep[a.Unfinished[i].above]; ok {
+			a.Unfinished[i].Depth = d + 1
 		}
 	}
 	slices.SortStableFunc(a.Unfinished, func(x, y Unfinished) int { return cmp.Or(cmp.Compare(y.Depth, x.Depth), cmp.Compare(y.Age, x.Age)) })
+}
+
+// depths is how many of the spans lie above each, where above leads from one to
+// the next. Each is looked at once: a file may hold a chain of all of them, or a
+// ring, which is as deep as the way around it.
+func depths(above map[string]string) map[string]int {
+	out := make(map[string]int, len(above))
+	var path []string
+	for id := range above {
+		path = path[:0]
+		for {
+			next, open := above[id]
+			if _, seen := out[id]; seen || !open {
+				break
+			}
+			out[id] = 0
+			path = append(path, id)
+			id = next
+		}
+		for _, p := range slices.Backward(path) {
+			if d, open := out[above[p]]; open {
+				out[p] = d + 1
+			}
+		}
+	}
+	return out
 }
 
 // told is what all records say of a span, the latest last.

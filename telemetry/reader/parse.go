@@ -14,6 +14,10 @@ const (
 	maxLine    = 1 << 20
 	maxBytes   = 512 << 20
 	maxRecords = 2_000_000
+	// maxInside bounds the attributes, events, links and values of lists of all
+	// records: three bytes of a line can be forty in memory. A capture that fills
+	// maxBytes has half as many.
+	maxInside = 16_000_000
 )
 
 // ErrTooLarge: the capture has more than can be a capture.
@@ -32,6 +36,8 @@ type Capture struct {
 	RuntimeTrace int64
 	Bytes        int64
 	Last         time.Time // the last time that anything tells
+
+	inside int // see maxInside
 }
 
 // Span is one ended span.
@@ -82,7 +88,7 @@ func (c *Capture) Read(r io.Reader, signal string) error {
 		line, err := readLine(lines)
 		c.Bytes += int64(len(line))
 		c.Signals[signal] += int64(len(line)) + 1
-		if c.Bytes > maxBytes || len(c.Spans)+len(c.Records)+len(c.Points) > maxRecords {
+		if c.Bytes > maxBytes || len(c.Spans)+len(c.Records)+len(c.Points) > maxRecords || c.inside > maxInside {
 			return ErrTooLarge
 		}
 		if len(line) > 0 && !c.line(line) {
@@ -154,6 +160,17 @@ type wireAttributes []struct {
 	Value wireValue
 }
 
+// values are attributes of a record that is kept: they count.
+func (c *Capture) values(w wireAttributes) map[string]any {
+	c.inside += len(w)
+	for i := range w {
+		if list := w[i].Value.ArrayValue; list != nil {
+			c.inside += len(list.Values)
+		}
+	}
+	return w.values()
+}
+
 func (w wireAttributes) values() map[string]any {
 	out := make(map[string]any, len(w))
 	for _, a := range w {
@@ -222,7 +239,8 @@ func (c *Capture) line(line []byte) bool {
 		for _, scope := range r.ScopeSpans {
 			for _, s := range scope.Spans {
 				span := Span{Name: s.Name, ID: s.SpanID, Parent: s.ParentSpanID, Trace: s.TraceID,
-					Start: nanos(s.StartTimeUnixNano), End: nanos(s.EndTimeUnixNano), Error: s.Status.Code == 2, Attributes: s.Attributes.values()}
+					Start: nanos(s.StartTimeUnixNano), End: nanos(s.EndTimeUnixNano), Error: s.Status.Code == 2, Attributes: c.values(s.Attributes)}
+				c.inside += len(s.Events) + len(s.Links)
 				for _, e := range s.Events {
 					span.Events = append(span.Events, Event{e.Name, nanos(e.TimeUnixNano)})
 				}
@@ -238,7 +256,7 @@ func (c *Capture) line(line []byte) bool {
 		c.resource(r.Resource)
 		for _, scope := range r.ScopeLogs {
 			for _, l := range scope.LogRecords {
-				rec := Record{Name: l.EventName, SpanID: l.SpanID, Trace: l.TraceID, Time: nanos(l.TimeUnixNano), Attributes: l.Attributes.values()}
+				rec := Record{Name: l.EventName, SpanID: l.SpanID, Trace: l.TraceID, Time: nanos(l.TimeUnixNano), Attributes: c.values(l.Attributes)}
 				if l.Body.StringValue != nil {
 					rec.Body = *l.Body.StringValue
 				}

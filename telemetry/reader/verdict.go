@@ -156,12 +156,15 @@ func (a *Analysis) output() {
 
 // cleanups names what a slow cleanup waited for: the three longest parts.
 func (a *Analysis) cleanups() {
-	detached := a.Exit != nil && a.Exit.Detached
+	if a.Exit != nil && a.Exit.Detached {
+		return
+	}
+	slow := a.slowServer()
+	steps, server := a.longest()
 	for _, s := range a.Cleanup {
-		if s.Name != cleanupSpan || detached || s.Took <= slowCleanup && !a.slowServer() {
+		if s.Name != cleanupSpan || s.Took <= slowCleanup && !slow {
 			continue
 		}
-		steps, server := a.longest()
 		what := ""
 		if len(steps) > 0 {
 			what = ", most of them " + steps[0]
