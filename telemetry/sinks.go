@@ -94,7 +94,8 @@ func (f *fileSink) trouble(err error) {
 }
 
 // write gives lines to the capture and leaves the batch empty. A full disk
-// suspends the capture, anything else ends it.
+// suspends the capture, lines that are too much for it are dropped, anything else
+// ends it.
 func (f *fileSink) write(j *journal, s capture.Signal, b *batch) {
 	if f.capture == nil || len(b.lines) == 0 {
 		return
@@ -109,6 +110,10 @@ func (f *fileSink) write(j *journal, s capture.Signal, b *batch) {
 		return
 	}
 	signal := [...]signalID{capture.Traces: signalSpan, capture.Logs: signalLog, capture.Metrics: signalMetric}[s]
+	if errors.Is(err, capture.ErrNoRoom) {
+		j.core.losses.drop(sinkFile, signal, dropCap, b.count)
+		return
+	}
 	j.core.losses.drop(sinkFile, signal, dropIO, b.count)
 	if f.capture.Suspended() {
 		if f.state != sinkSuspended {

@@ -47,6 +47,10 @@ type Options struct {
 	Trace      bool // keep room for a runtime trace within MaxBytes
 }
 
+// ErrNoRoom: lines that do not fit into a signal's share beside its head. The
+// capture goes on without them. A line and a head of usual sizes always fit.
+var ErrNoRoom = errors.New("the signal's share is too small for it")
+
 // ErrTraceTooLarge: the runtime trace is larger than the room that is kept for it.
 var ErrTraceTooLarge = errors.New("the runtime trace is too large")
 
@@ -76,11 +80,22 @@ type Capture struct {
 	sys   system
 }
 
+// segment is the file that is written, and what is left of those before it.
 type segment struct {
 	fd     int
 	number int
 	size   int64
-	oldest int // number of the oldest segment above 0 that is still there
+	head   int64   // size of segment 0, once another is written
+	tail   []int64 // sizes of those between the head and this one that are still there
+}
+
+// whole is how much there is of a signal.
+func (f *segment) whole() int64 {
+	n := f.head + f.size
+	for _, size := range f.tail {
+		n += size
+	}
+	return n
 }
 
 // Open makes the files. The error is a rawfile.Trouble.
@@ -94,7 +109,7 @@ func open(o Options, sys system) (*Capture, error) {
 	c := &Capture{o: o, dir: dir, sys: sys}
 	sweep(sys, dir, o)
 	for s := range signals {
-		c.files[s] = segment{fd: -1, oldest: 1}
+		c.files[s] = segment{fd: -1}
 	}
 	for s := range signals {
 		fd, err := sys.create(dir, c.name(s, 0))
@@ -123,7 +138,8 @@ func (c *Capture) Size() int64 { return c.sizes }
 func (c *Capture) Suspended() bool { return c.full }
 
 // Write appends whole lines to a signal's file. A file never keeps part of a
-// line. DiskFull suspends the capture, every other error ends it.
+// line. DiskFull suspends the capture and ErrNoRoom drops the lines; every other
+// error ends it.
 func (c *Capture) Write(s Signal, lines []byte, now time.Time) error {
 	if len(lines) == 0 {
 		return nil
@@ -136,6 +152,9 @@ func (c *Capture) Write(s Signal, lines []byte, now time.Time) error {
 		if err := c.next(s); err != nil {
 			return err
 		}
+	}
+	if !c.makeRoom(s, int64(len(lines))) {
+		return ErrNoRoom
 	}
 	err := c.sys.append(f.fd, lines)
 	if err == nil {
@@ -162,12 +181,30 @@ func (c *Capture) resume(now time.Time) bool {
 	return true
 }
 
-func (c *Capture) segmentBytes(s Signal) int64 {
+// shareBytes is how much of the capture a signal may have.
+func (c *Capture) shareBytes(s Signal) int64 {
 	room := c.o.MaxBytes
 	if c.o.Trace {
 		room -= traceBytes
 	}
-	return room * shares[s] / 100 / segmentsPerSignal
+	return room * shares[s] / 100
+}
+
+func (c *Capture) segmentBytes(s Signal) int64 { return c.shareBytes(s) / segmentsPerSignal }
+
+// makeRoom removes the oldest segments behind the head until n more bytes fit
+// into the signal's share: the newest is always written, so that nothing has to
+// be reserved for the end. The head and the current segment stay.
+func (c *Capture) makeRoom(s Signal, n int64) bool {
+	f := &c.files[s]
+	for f.whole()+n > c.shareBytes(s) {
+		if len(f.tail) == 0 {
+			return false
+		}
+		c.sys.remove(c.dir, c.name(s, f.number-len(f.tail)))
+		f.tail = f.tail[1:]
+	}
+	return true
 }
 
 // RuntimeTrace writes the runtime trace, a file of its own that must not exist,
@@ -197,16 +234,17 @@ func (c *Capture) RuntimeTrace(data []byte) error {
 // of the others the newest are.
 func (c *Capture) next(s Signal) error {
 	f := &c.files[s]
-	if f.number-f.oldest+2 >= segmentsPerSignal {
-		c.sys.remove(c.dir, c.name(s, f.oldest))
-		f.oldest++
-	}
 	fd, err := c.sys.create(c.dir, c.name(s, f.number+1))
 	if err != nil {
 		return rawfile.FileOpen
 	}
 	if s != Logs || f.number > 0 { // the lock is on the first file of the logs
 		c.sys.close(f.fd)
+	}
+	if f.number == 0 {
+		f.head = f.size
+	} else {
+		f.tail = append(f.tail, f.size)
 	}
 	f.fd, f.size = fd, 0
 	f.number++

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"magicode/telemetry/otlpjson"
 	"magicode/telemetry/rawfile"
 )
 
@@ -251,6 +252,94 @@ func TestSegments(t *testing.T) {
 	}
 }
 
+// TestEndIsKept: with the smallest bound, and with much more than it, the head of
+// every signal is there, and so is the end of the story: the dump of all
+// goroutines, which is longer than a segment, and what came behind it. All
+// files together never exceed the bound (T-35).
+func TestEndIsKept(t *testing.T) {
+	dir := private(t)
+	o := options(dir)
+	o.Trace = true
+	c, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	put := func(s Signal, text string, length int) {
+		t.Helper()
+		line := fmt.Sprintf("%-*s\n", length-1, text)
+		if err := c.Write(s, []byte(line), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if total := size(t, dir); total > o.MaxBytes {
+			t.Fatalf("%d bytes of %d behind %s", total, o.MaxBytes, text)
+		}
+	}
+	for i := range 1500 {
+		for s := range signals {
+			put(s, fmt.Sprintf("%d-%d.", s, i), 3000)
+		}
+	}
+	if err := c.RuntimeTrace(make([]byte, traceBytes)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 { // of a metrics file that is already full
+		put(Metrics, fmt.Sprintf("long-%d.", i), otlpjson.MaxLine)
+	}
+	if err := c.Write(Logs, make([]byte, o.MaxBytes/4), time.Now()); err != ErrNoRoom {
+		t.Errorf("more than a share: %v", err)
+	}
+	put(Logs, "dump.", otlpjson.MaxDump)
+	for i := range 12 {
+		put(Logs, fmt.Sprintf("end-%d.", i), 500)
+		put(Traces, fmt.Sprintf("span-%d.", i), 3000)
+	}
+	all := ""
+	for _, body := range kept(t, dir) {
+		all += body
+	}
+	for _, want := range []string{"0-0.", "1-0.", "2-0.", "long-39.", "dump.", "end-0.", "end-11.", "span-0.", "span-11.", "0-1499."} {
+		if strings.Count(all, want) != 1 {
+			t.Errorf("%s is there %d times", want, strings.Count(all, want))
+		}
+	}
+}
+
+// size is what the files of a capture have together.
+func size(t *testing.T, dir string) (total int64) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	return total
+}
+
+// kept are the files of a capture.
+func kept(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[e.Name()] = string(b)
+	}
+	return out
+}
+
 // TestRuntimeTrace: it is a file of its own, whole or not there, opened like all
 // others, within the bound of the capture, and swept with it.
 func TestRuntimeTrace(t *testing.T) {
@@ -298,13 +387,7 @@ func TestRuntimeTrace(t *testing.T) {
 			}
 		}
 	}
-	total := int64(0)
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		info, _ := e.Info()
-		total += info.Size()
-	}
-	if total > o.MaxBytes || total < o.MaxBytes*3/4 {
+	if total := size(t, dir); total > o.MaxBytes || total < o.MaxBytes*3/4 {
 		t.Errorf("%d bytes of %d", total, o.MaxBytes)
 	}
 	if s, ok := stemOf(filepath.Base(name)); !ok || s != stem {
