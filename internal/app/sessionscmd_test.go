@@ -236,6 +236,9 @@ func TestSessionsPrune(t *testing.T) {
 	if out := sessions(t, home, exitOK, "prune", "--yes"); out != "nothing is older than 2000 days\n" {
 		t.Error(out)
 	}
+	if out := sessions(t, home, exitOK, "prune", "--json"); !strings.Contains(out, `"items": []`) || !strings.Contains(out, `"kept": []`) {
+		t.Error(out)
+	}
 }
 
 // TestRetentionIsTheHomes: a cloned project does not decide about the home's sessions.

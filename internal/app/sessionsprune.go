@@ -65,7 +65,7 @@ func (k *keeper) prune(ctx context.Context, c sessionsPruneCmd) error {
 	if err != nil {
 		return err
 	}
-	r := &pruning{keeper: k, quiet: c.JSON, days: days}
+	r := &pruning{keeper: k, quiet: c.JSON, days: days, items: []pruned{}}
 	for _, kept := range plan.Kept {
 		r.kept(kept.ID, kept.Why)
 	}
@@ -78,7 +78,7 @@ func (k *keeper) prune(ctx context.Context, c sessionsPruneCmd) error {
 		}
 	}
 	if c.JSON {
-		err = errors.Join(err, printJSON(k.out, map[string]any{"days": days, "deleted": r.deleted, "file_snapshots_deleted": blobs, "items": r.items, "kept": plan.Kept}))
+		err = errors.Join(err, printJSON(k.out, map[string]any{"days": days, "deleted": r.deleted, "file_snapshots_deleted": blobs, "items": r.items, "kept": append([]inventory.Kept{}, plan.Kept...)}))
 	} else {
 		r.sum(c.Yes, len(plan.Items), blobs)
 	}

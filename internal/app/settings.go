@@ -35,7 +35,8 @@ type settingsCmd struct {
 }
 
 var (
-	errNoKey     = errors.New("the settings file has no such key")
+	errNotSet    = errors.New("is not set in the settings file")
+	errNoKey     = errors.New("is not in the settings file, and this version knows no such setting")
 	errNoFile    = errors.New("there is no settings file yet")
 	errEmptyPart = errors.New("the path of the key has an empty part")
 )
@@ -118,7 +119,10 @@ func showSettings(stdout, stderr io.Writer, key string) error {
 		v = v.Get(k)
 	}
 	if v.Kind() == jsonscan.Invalid {
-		return fmt.Errorf("%w: %s%s", errNoKey, key, defaultOf(key))
+		if !config.Known(strings.Split(key, ".")) {
+			return fmt.Errorf("%s %w", key, errNoKey)
+		}
+		return fmt.Errorf("%s %w%s", key, errNotSet, defaultOf(key))
 	}
 	if text, ok := v.Text(); ok {
 		_, err = fmt.Fprintln(stdout, text)
