@@ -140,7 +140,8 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 // grammar is the parser of command lines into c.
 func grammar(c *cli, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(c, append(options, kong.Name("magi-code"), kong.Description(description), kong.UsageOnError(),
-		kong.Vars{"version": "magi-code " + version, "failwords": strings.Join(tracecmd.FailWords(), ", ")},
+		kong.Vars{"version": "magi-code " + version, "failwords": strings.Join(tracecmd.FailWords(), ", "),
+			"capture": "A capture, any file of one, or a folder. Default: the newest in the home's telemetry folder."},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 }
 

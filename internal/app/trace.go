@@ -14,21 +14,21 @@ import (
 
 // traceCmd explains what telemetry has recorded.
 type traceCmd struct {
-	Explain traceExplainCmd `cmd:"" default:"withargs" help:"Explain a capture; the word explain may be left out."`
+	Explain traceExplainCmd `cmd:"" default:"withargs" help:"Explain a capture; the word explain may be left out. 'magi-code trace explain --help' has the flags: --resolve, --html, --json, --fail-on, --run."`
 	List    struct{}        `cmd:"" help:"List the captures of this home, one line each."`
 	Diff    traceDiffCmd    `cmd:"" help:"Hold two captures against each other: both cleanups, and the medians of all phases. Status 3 when B is slower by more than --over."`
 	Check   struct {
-		Capture string `arg:"" help:"A capture, any file of one, or a folder."`
+		Capture string `arg:"" optional:"" help:"${capture}"`
 	} `cmd:"" help:"Hold every key and value of a capture against what this program writes. Status 1 when something is foreign."`
 	Pack struct {
-		Capture string `arg:"" help:"A capture, any file of one, or a folder."`
+		Capture string `arg:"" optional:"" help:"${capture}"`
 		Output  string `short:"o" required:"" placeholder:"FILE.zip" help:"The archive, which must not exist."`
 	} `cmd:"" help:"Check a capture and put its files into an archive, to be sent."`
 	CheckConfig struct{} `cmd:"" name:"check-config" help:"Check the telemetry settings and variables; opens nothing. Status 1 when something is wrong."`
 }
 
 type traceExplainCmd struct {
-	Capture string   `arg:"" optional:"" help:"A capture, any file of one, or a folder. Default: the newest in the home's telemetry folder."`
+	Capture string   `arg:"" optional:"" help:"${capture}"`
 	JSON    bool     `name:"json" help:"Print the analysis as one JSON object."`
 	HTML    string   `name:"html" placeholder:"FILE" help:"Write one page that needs nothing else; FILE must not exist."`
 	FailOn  []string `placeholder:"CODE" help:"End with status 3 when one of these fires: ${failwords}."`
@@ -60,29 +60,36 @@ func runTrace(c traceCmd, what string, stdout, stderr *os.File) int {
 	switch what {
 	case "diff":
 		return tracecmd.Diff(tracecmd.DiffOptions{A: c.Diff.A, B: c.Diff.B, Over: c.Diff.Over, JSON: c.Diff.JSON, Look: c.Diff.look(stdout)}, stdout, stderr)
-	case "check":
-		return tracecmd.Check(c.Check.Capture, "", stdout, stderr)
-	case "pack":
-		return tracecmd.Pack(c.Pack.Capture, "", c.Pack.Output, stdout, stderr)
 	case "check-config":
 		h := traceSettings()
 		return tracecmd.CheckConfig(h.telemetry, h.err, stdout, stderr)
 	}
-	o := tracecmd.Options{Capture: c.Explain.Capture, JSON: c.Explain.JSON, HTML: c.Explain.HTML, FailOn: c.Explain.FailOn, Look: c.Explain.look(stdout)}
-	o.Look.Run = c.Explain.Run
-	if c.Explain.Resolve {
-		o.Resolve = traceNames
-	}
-	if what == "list" || o.Capture == "" {
+	capture := c.Explain.Capture + c.Check.Capture + c.Pack.Capture // of the one that was called
+	dir := ""
+	if capture == "" {
 		h := traceSettings()
 		if h.root != nil {
 			fmt.Fprintf(stderr, "magi-code trace: %v\n", h.root)
 			return exitError
 		}
-		o.Dir = h.dir
+		dir = h.dir
 	}
-	if what == "list" {
-		return tracecmd.List(o.Dir, stdout, stderr)
+	switch what {
+	case "list":
+		return tracecmd.List(dir, stdout, stderr)
+	case "check":
+		return tracecmd.Check(capture, dir, stdout, stderr)
+	case "pack":
+		return tracecmd.Pack(capture, dir, c.Pack.Output, stdout, stderr)
+	}
+	return explainTrace(c.Explain, dir, stdout, stderr)
+}
+
+func explainTrace(c traceExplainCmd, dir string, stdout, stderr *os.File) int {
+	o := tracecmd.Options{Capture: c.Capture, Dir: dir, JSON: c.JSON, HTML: c.HTML, FailOn: c.FailOn, Look: c.look(stdout)}
+	o.Look.Run = c.Run
+	if c.Resolve {
+		o.Resolve = traceNames
 	}
 	return tracecmd.Run(o, stdout, stderr)
 }

@@ -80,7 +80,8 @@ func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // Analyse explains a capture. name is what it is called.
 func Analyse(name string, c *Capture) *Analysis {
-	a := &Analysis{Version: 1, last: c.Last}
+	// None is an empty list for a program, not null.
+	a := &Analysis{Version: 1, last: c.Last, Cleanup: []Step{}, Runs: []Run{}, Unfinished: []Unfinished{}, Requests: []Request{}}
 	a.source(name, c)
 	a.exit(c)
 	a.open(c)

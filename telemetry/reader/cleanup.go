@@ -20,6 +20,7 @@ type Step struct {
 	Open   bool    `json:"open"`
 	Phases []Entry `json:"phases,omitempty"` // when each began
 	start  time.Time
+	before bool // the cleanup itself: of a start that failed, and ended what it had started
 }
 
 // Entry is a phase that a step entered.
@@ -51,8 +52,10 @@ func (a *Analysis) cleanup(c *Capture) {
 	slices.SortStableFunc(a.Cleanup, func(x, y Step) int {
 		return cmp.Or(x.start.Compare(y.start), cmp.Compare(len(x.Name), len(y.Name)), strings.Compare(x.About, y.About))
 	})
+	whole := slices.IndexFunc(a.Cleanup, func(s Step) bool { return s.Name == cleanupSpan })
 	for i := range a.Cleanup {
 		a.Cleanup[i].From = millis(a.Cleanup[i].start.Sub(a.Cleanup[0].start))
+		a.Cleanup[i].before = i < whole
 	}
 }
 
@@ -121,7 +124,7 @@ func (a *Analysis) runs(c *Capture) {
 			continue
 		}
 		seq, _ := s.Attributes["magi.run.seq"].(int64)
-		run := Run{Seq: seq, Outcome: text(s.Attributes, "magi.run.outcome"), Persistence: text(s.Attributes, "magi.run.persistence"), Took: millis(s.End.Sub(s.Start))}
+		run := Run{Parts: []Part{}, Seq: seq, Outcome: text(s.Attributes, "magi.run.outcome"), Persistence: text(s.Attributes, "magi.run.persistence"), Took: millis(s.End.Sub(s.Start))}
 		for _, p := range below[s.ID] {
 			if strings.HasPrefix(p.Name, "chat") || strings.HasPrefix(p.Name, "execute_tool") || p.Name == "magi.compaction" {
 				run.Parts = append(run.Parts, Part{p.Name, millis(p.Start.Sub(s.Start)), millis(p.End.Sub(p.Start)), note(p)})

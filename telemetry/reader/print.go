@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Look is how an analysis is printed.
@@ -145,7 +146,10 @@ func (p *printer) cleanup(steps []Step) {
 		return
 	}
 	p.f("\ncleanup   wait budget 2000 ms\n")
-	end := scale(steps)
+	end, wide := scale(steps), 26
+	for i := range steps {
+		wide = max(wide, utf8.RuneCountInString(Escape(steps[i].title()))) // a name that was resolved may be long
+	}
 	for i := range steps {
 		s := &steps[i]
 		mark, sign := "", " "
@@ -156,7 +160,7 @@ func (p *printer) cleanup(steps []Step) {
 		if title == "" {
 			title = "all"
 		}
-		p.f("  %-26s %s %6.0f ms  %s\n", title, sign, s.Took, p.bar(s.From, s.Took, end, mark))
+		p.f("  %-*s %s %6.0f ms  %s\n", wide, title, sign, s.Took, p.bar(s.From, s.Took, end, mark))
 	}
 }
 

@@ -28,6 +28,7 @@ func (a *Analysis) judge(c *Capture) {
 	a.stuck(c)
 	a.vanished(c)
 	a.output()
+	a.failedStartup(c)
 	a.cleanups()
 	a.misses(c)
 	a.crowded()
@@ -83,17 +84,23 @@ func (a *Analysis) stuck(c *Capture) {
 	}
 	v := a.add("stuck-cleanup", true, fmt.Sprintf("%s did not finish: open ≥ %.0f ms when the budget of 2000 ms ended", describe(u), u.Age), evidence...)
 	if u.Server != "" {
-		v.Try = byHand(u.Server)
+		v.Try = withServer(u.Server, step)
 	}
 	if a.Capture.Trace == 0 {
 		v.Try = strings.TrimPrefix(v.Try+"; MC_TELEMETRY_RUNTIME_TRACE=cleanup records what the scheduler does meanwhile", "; ")
 	}
 }
 
-// byHand is what to try with an MCP server that stays. One with a number only has
-// a name on the machine that the capture was made on.
-func byHand(server string) string {
+// withServer is what to try with an MCP server that was long in a step of its
+// end. One with a number only has a name on the machine that the capture was made on.
+func withServer(server, step string) string {
 	text := "start the command of " + server + " by hand, close its input, and see why it stays"
+	switch step {
+	case "stderr_join", "stdout_join":
+		text = server + " has gone, and another process still holds its output: see what it starts and leaves behind"
+	case "session_delete", "stream_join":
+		text = "see why the server behind " + server + " does not answer when its session is ended (DELETE)"
+	}
 	if !strings.Contains(server, "=") {
 		text += "; --resolve shows its name"
 	}
@@ -160,7 +167,7 @@ func (a *Analysis) cleanups() {
 		return
 	}
 	slow := a.slowServer()
-	steps, server := a.longest()
+	steps, try := a.longest(false)
 	for _, s := range a.Cleanup {
 		if s.Name != cleanupSpan || s.Took <= slowCleanup && !slow {
 			continue
@@ -169,36 +176,65 @@ func (a *Analysis) cleanups() {
 		if len(steps) > 0 {
 			what = ", most of them " + steps[0]
 		}
-		v := a.add("slow-cleanup", false, fmt.Sprintf("the cleanup took %.0f of 2000 ms%s", s.Took, what), steps[min(1, len(steps)):]...)
-		if server != "" {
-			v.Try = byHand(server)
-		}
+		a.add("slow-cleanup", false, fmt.Sprintf("the cleanup took %.0f of 2000 ms%s", s.Took, what), steps[min(1, len(steps)):]...).Try = try
 	}
 }
 
 // slowServer: an MCP server did not go when its input ended.
 func (a *Analysis) slowServer() bool {
-	return slices.ContainsFunc(a.Cleanup, func(s Step) bool { return s.Name == "magi.cleanup.mcp.close" && s.Took > slowServer })
+	return slices.ContainsFunc(a.Cleanup, func(s Step) bool { return s.Name == "magi.cleanup.mcp.close" && !s.before && s.Took > slowServer })
 }
 
-// longest are the three longest parts of the cleanup in words, and the MCP
-// server that the first is about.
-func (a *Analysis) longest() (out []string, server string) {
-	steps := slices.DeleteFunc(slices.Clone(a.Cleanup), func(s Step) bool { return s.Name == cleanupSpan || s.Took < 1 })
+// longest are the three longest parts of the cleanup, or of the one before it
+// after a start that failed, in words, and what to try where the first is an MCP
+// server's.
+func (a *Analysis) longest(before bool) (out []string, try string) {
+	steps := slices.DeleteFunc(slices.Clone(a.Cleanup), func(s Step) bool { return s.Name == cleanupSpan || s.before != before || s.Took < 1 })
 	slices.SortStableFunc(steps, func(x, y Step) int { return int(y.Took) - int(x.Took) })
 	for i := range steps[:min(3, len(steps))] {
 		s := &steps[i]
 		u := Unfinished{Name: s.Name, what: s.About}
 		line := fmt.Sprintf("%s: %.0f ms", describe(u), s.Took)
-		if phase, took := s.longest(); phase != "" {
+		phase, took := s.longest()
+		if phase != "" {
 			line += fmt.Sprintf(", in the step %s %.0f", phase, took)
 		}
 		out = append(out, line)
 		if i == 0 && s.Name == "magi.cleanup.mcp.close" {
-			server, _, _ = strings.Cut(s.About, " ")
+			server, _, _ := strings.Cut(s.About, " ")
+			try = withServer(server, phase)
 		}
 	}
-	return out, server
+	return out, try
+}
+
+// failedStartup: a start ended with an error. The stages and connections that
+// had one stand below it, the first to fail first, since the others may have been
+// given up for its sake; then what took long of ending what had been started.
+func (a *Analysis) failedStartup(c *Capture) {
+	code := ""
+	var broken []*Span
+	for i := range c.Spans {
+		s := &c.Spans[i]
+		switch failure := text(s.Attributes, "error.type"); {
+		case failure == "" || text(s.Attributes, "magi.startup.cancelled") == "true":
+		case s.Name == "magi.startup":
+			code = failure
+		case strings.HasPrefix(s.Name, "magi.startup.") || s.Name == "magi.mcp.connect":
+			broken = append(broken, s)
+		}
+	}
+	if code == "" {
+		return
+	}
+	slices.SortStableFunc(broken, func(x, y *Span) int { return x.End.Compare(y.End) })
+	var evidence []string
+	for _, s := range broken {
+		evidence = append(evidence, describe(unfinished(s.Name, "", "", s.Start, s.End, s.Attributes))+": "+text(s.Attributes, "error.type"))
+	}
+	ends, _ := a.longest(true)
+	a.add("failed-startup", true, "the start failed: "+code, append(evidence, ends...)...).
+		Try = "run magi-code doctor in the same folder: it says which file, key or server it was"
 }
 
 // misses are the deadlines that were nearly missed.

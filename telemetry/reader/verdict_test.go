@@ -91,6 +91,7 @@ func TestVerdicts(t *testing.T) {
 			"closing MCP server mcp-2 (stdio) did not finish: open ≥ 2000 ms|last step  stdout_join|still held  writer lease"},
 		"vanished":       {new(build).record("magi.span.start", 0, "r", "magi.span.name", "magi.startup").record("magi.heartbeat", 700, ""), "open: magi.startup, ≥ 700 ms"},
 		"output-failed":  {new(build).span("magi.output.stall", 0, 2000, "magi.output.peak", 32, "magi.output.oldest_ms", 2000).exit(2100, "output_deadline", false), "output_deadline|up to 32 of 32 frames, the oldest 2000 ms"},
+		"failed-startup": {failed(), "the start failed: mcp_unavailable|connecting MCP server mcp-2 (HTTP): transport\nconnecting MCP server mcp-1 (stdio): cancelled\nclosing MCP server mcp-1 (stdio): 600 ms"},
 		"slow-cleanup":   {ended().span("magi.cleanup", 0, 1200).span("magi.cleanup.lease", 100, 1200), "1200 of 2000 ms, most of them releasing the session: 1100 ms"},
 		"near-miss":      {ended().metric("sum", "magi.output.near_misses", 2), "2 frames left less than 500 ms"},
 		"queue-pressure": {ended().metric("gauge", "magi.worker.pending.peak", 31).metric("sum", "magi.deltas", 80, "magi.delta.outcome", "queued").metric("sum", "magi.deltas", 20, "magi.delta.outcome", "dropped"), "up to 31 of 32 events|20 of 100 deltas"},
@@ -111,6 +112,39 @@ func TestVerdicts(t *testing.T) {
 			if !strings.Contains(said, want) {
 				t.Errorf("%s: no %q in %s", code, want, said)
 			}
+		}
+	}
+}
+
+// failed is a start that one MCP server ended, and that had to end another one,
+// which took its time, before the cleanup.
+func failed() *build {
+	return new(build).span("magi.child", 0, 720).span("magi.startup", 0, 700, "error.type", "mcp_unavailable").
+		span("magi.mcp.connect", 10, 60, "magi.mcp.server", "mcp-1", "network.transport", "pipe", "error.type", "cancelled").
+		span("magi.mcp.connect", 10, 50, "magi.mcp.server", "mcp-2", "network.transport", "tcp", "error.type", "transport").
+		span("magi.cleanup.mcp.close", 60, 660, "magi.mcp.server", "mcp-1", "network.transport", "pipe").
+		span("magi.cleanup", 710, 711).exit(720, "eof", false)
+}
+
+// TestFailedStartup: what a start that failed had to end is not the cleanup's.
+func TestFailedStartup(t *testing.T) {
+	if v := failed().analyse(t).Verdicts; len(v) != 1 || v[0].Code != "failed-startup" {
+		t.Errorf("%+v", v)
+	}
+	stopped := new(build).span("magi.child", 0, 9).span("magi.startup", 0, 8, "error.type", "_OTHER", "magi.startup.cancelled", true).exit(9, "shutdown", false)
+	if v := stopped.analyse(t).Verdicts; v[0].Code != "healthy" {
+		t.Errorf("a start that the host took back: %+v", v)
+	}
+}
+
+// TestWithServer: what to try fits the step that took long.
+func TestWithServer(t *testing.T) {
+	for step, want := range map[string]string{"terminate": "close its input", "stdout_join": "another process still holds", "session_delete": "DELETE"} {
+		if got := withServer("mcp-1", step); !strings.Contains(got, want) || !strings.Contains(got, "--resolve") {
+			t.Errorf("%s: %s", step, got)
+		}
+		if got := withServer("mcp-1=files", step); strings.Contains(got, "--resolve") {
+			t.Errorf("%s: %s", step, got)
 		}
 	}
 }

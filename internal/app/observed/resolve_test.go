@@ -62,7 +62,7 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	archive := filepath.Join(t.TempDir(), "c.zip")
-	if _, notes, status := w.trace(t, w.home, "pack", "-o", archive, filepath.Join(w.home, "state", "telemetry")); status != 0 {
+	if _, notes, status := w.trace(t, w.home, "pack", "-o", archive); status != 0 {
 		t.Errorf("pack: %s", notes)
 	}
 	if _, _, status := w.trace(t, w.home, "pack", "--resolve", "-o", archive, filepath.Join(w.home, "state", "telemetry")); status != 2 {
@@ -118,7 +118,7 @@ func TestPlainNames(t *testing.T) {
 		if diff := cmp.Diff(want, found); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", names, diff)
 		}
-		if _, notes, status := w.trace(t, w.home, "check", filepath.Join(w.home, "state", "telemetry")); status != 0 {
+		if _, notes, status := w.trace(t, w.home, "check"); status != 0 {
 			t.Errorf("%s: check: %s", names, notes)
 		}
 	}
