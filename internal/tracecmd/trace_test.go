@@ -93,7 +93,7 @@ func TestStuckCleanup(t *testing.T) {
 		Version  int
 		Verdicts []struct{ Code string }
 	}
-	if err := json.Unmarshal([]byte(js), &a); err != nil || a.Version != 1 || a.Verdicts[0].Code != "stuck-cleanup" || !strings.Contains(js, `"runs": []`) {
+	if err := json.Unmarshal([]byte(js), &a); err != nil || a.Version != 1 || a.Verdicts[0].Code != "stuck-cleanup" {
 		t.Errorf("%v: %s", err, js)
 	}
 }

@@ -128,8 +128,12 @@ func failed() *build {
 
 // TestFailedStartup: what a start that failed had to end is not the cleanup's.
 func TestFailedStartup(t *testing.T) {
-	if v := failed().analyse(t).Verdicts; len(v) != 1 || v[0].Code != "failed-startup" {
+	a := failed().analyse(t)
+	if v := a.Verdicts; len(v) != 1 || v[0].Code != "failed-startup" {
 		t.Errorf("%+v", v)
+	}
+	if js, err := json.Marshal(a); err != nil || bytes.Contains(js, []byte("null")) { // what there is none of is an empty list
+		t.Errorf("%s, %v", js, err)
 	}
 	stopped := new(build).span("magi.child", 0, 9).span("magi.startup", 0, 8, "error.type", "_OTHER", "magi.startup.cancelled", true).exit(9, "shutdown", false)
 	if v := stopped.analyse(t).Verdicts; v[0].Code != "healthy" {
