@@ -76,3 +76,33 @@ func TestTextFileHasOneWriter(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 }
+
+// TestTextFileOnFullDisk: a text file that cannot be replaced because the disk is
+// full stays as it was, whole, and nothing is left beside it (T-43).
+func TestTextFileOnFullDisk(t *testing.T) {
+	dir := smallDisk(t)
+	if dir == "" {
+		t.Skip("no full disk")
+	}
+	path := filepath.Join(dir, "m.prom")
+	var before string
+	w := newWorld(t)
+	w.during = func(*child) {
+		waitUntil(t, "the first text", func() bool { _, err := os.Stat(path); return err == nil })
+		fill(dir)
+		before = files(t, dir)["m.prom"]
+	}
+	w.converse(t, "MC_TELEMETRY=prom", "MC_TELEMETRY_PROM="+path)
+	made := files(t, dir)
+	if made["m.prom"] != before || series(t, path)["magi_up"] != 1 {
+		t.Errorf("it was %q, it is %q", before, made["m.prom"])
+	}
+	if len(made) != 2 { // with its lock
+		t.Errorf("left behind: %v", made)
+	}
+	var status statusFile
+	status.read(t, w)
+	if len(status.Problems) != 1 || status.Problems[0].Code != "disk_full" || status.Sinks["prometheus"].State != "off" {
+		t.Errorf("%+v", status)
+	}
+}
