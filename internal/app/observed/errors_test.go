@@ -1,14 +1,20 @@
 package observed
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"magicode/internal/mcp/mcptest"
+	"magicode/internal/vfs"
 	"magicode/pkg/client"
 	"magicode/pkg/localagent"
 	"magicode/telemetry/otlp/otlptest"
@@ -19,6 +25,9 @@ const (
 	canaryError  = "CANARYERRORqx13"
 	canaryServer = "canaryserverqx14"
 	canaryTool   = "canarytoolqx15"
+
+	canaryProfile = "canaryprofileqx16"
+	canaryPanic   = "CANARYPANICqx17"
 )
 
 // TestErrorsDoNotLeak: neither the text of a provider's refusal, nor the names of
@@ -72,14 +81,7 @@ func TestErrorsDoNotLeak(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.end(t)
-	made := files(t, w.home)
-	for name, text := range files(t, filepath.Dir(prom)) {
-		made[name] = text
-	}
-	_, bodies := collector.Requests()
-	for i, b := range bodies {
-		made["request "+string(rune('0'+i))] = string(b)
-	}
+	made := left(t, w, prom, collector)
 	if len(made) < 8 {
 		t.Errorf("only %d things to look into", len(made))
 	}
@@ -93,5 +95,77 @@ func TestErrorsDoNotLeak(t *testing.T) {
 	}
 	if !failed {
 		t.Error("the refusal is in no capture")
+	}
+}
+
+// left is everything that has left a child: its files and what was exported.
+func left(t *testing.T, w *world, prom string, collector *otlptest.Collector) map[string]string {
+	t.Helper()
+	made := files(t, w.home)
+	for name, text := range files(t, filepath.Dir(prom)) {
+		made[name] = text
+	}
+	headers, bodies := collector.Requests()
+	for i, b := range bodies {
+		made[fmt.Sprint("request ", i)] = fmt.Sprint(headers[i]) + string(b)
+	}
+	return made
+}
+
+// panicking is a file system that panics with a canary when the file of the
+// workspace is opened.
+type panicking struct{ vfs.FS }
+
+func (p panicking) Open(name string, flags vfs.Flag, perm fs.FileMode) (vfs.File, error) {
+	if strings.Contains(name, canaryFile) {
+		panic(canaryPanic + " at " + name)
+	}
+	return p.FS.Open(name, flags, perm)
+}
+
+// TestNamesAndPanicsDoNotLeak: what a tool panics with, the names of a profile, of
+// an MCP server and of its tool, and a word of the answer that came in two pieces
+// leave by no sink, the runtime trace among them (T-28).
+func TestNamesAndPanicsDoNotLeak(t *testing.T) {
+	collector, prom := otlptest.HTTP(t), filepath.Join(t.TempDir(), "m.prom")
+	// A cleanup that is nearly given up: only then there is a runtime trace.
+	s := newTimed(t, &delay{stage: "shutdown", where: "fs", match: "remove .writer", lasts: localagent.CleanupWait - 200*time.Millisecond})
+	s.tool, s.fs = canaryTool, panicking{s.fs}
+	s.serve(canaryServer)
+	profiles := filepath.Join(s.w.home, "subagents")
+	if err := os.MkdirAll(profiles, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(profiles, canaryProfile+".md"), "---\nname: "+canaryProfile+"\ndescription: "+canaryPrompt+"\noutput_schema: none\n---\nBe "+canaryPrompt+".\n")
+	s.env = []string{"MC_TELEMETRY=file,otlp,prom", "MC_TELEMETRY_PROM=" + prom, "MC_TELEMETRY_OTLP_ENDPOINT=" + collector.URL, "MC_TELEMETRY_RUNTIME_TRACE=always", "MC_TELEMETRY_SHUTDOWN_MS=500"}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s.converse(ctx, plan{Steps: []string{"read", canaryTool, canaryProfile, "split"}})
+	s.closed()
+	made := left(t, s.w, prom, collector)
+	kinds := map[string]int{}
+	for name, text := range made {
+		if strings.HasSuffix(name, ".salt") || strings.HasSuffix(name, ".lock") {
+			continue
+		}
+		kinds[strings.TrimLeft(filepath.Ext(name), ".")]++
+		holdsNone(t, s.w, name, text)
+		for _, half := range []string{canaryReply[:len(canaryReply)/2], canaryReply[len(canaryReply)/2:]} {
+			if strings.Contains(text, half) {
+				t.Errorf("%s holds a half of the answer", name)
+			}
+		}
+	}
+	if kinds["trace"] != 1 || kinds["prom"] != 1 || kinds["jsonl"] != 3 || kinds["json"] != 1 || kinds[""] < 2 {
+		t.Errorf("looked into %v %s", kinds, made["telemetry-status.json"])
+	}
+	got := map[string]int{}
+	for _, sp := range spans(t, s.w) {
+		got[fmt.Sprint(sp.Name, " ", sp.get("magi.tool.outcome"))]++
+	}
+	for _, want := range []string{"execute_tool read error", "execute_tool mcp ok", "execute_tool subagents ok"} {
+		if got[want] == 0 {
+			t.Errorf("no %s among %v", want, got)
+		}
 	}
 }

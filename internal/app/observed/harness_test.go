@@ -68,7 +68,7 @@ const (
 )
 
 func canaries() []string {
-	return []string{canaryPrompt, canaryReply, canaryArgument, canaryResult, canaryFile, canaryModel, canaryProvider, canaryKey, canaryHome, canaryEnv, canaryHeader, canaryError, canaryServer, canaryTool}
+	return []string{canaryPrompt, canaryReply, canaryArgument, canaryResult, canaryFile, canaryModel, canaryProvider, canaryKey, canaryHome, canaryEnv, canaryHeader, canaryError, canaryServer, canaryTool, canaryProfile, canaryPanic}
 }
 
 // world is a home, a workspace and a scripted model.

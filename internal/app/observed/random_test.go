@@ -83,8 +83,17 @@ func planned(rw http.ResponseWriter, r *http.Request) {
 		a.call("read", map[string]any{"path": canaryFile + ".txt"})
 	case "look":
 		a.call("mcp__notes__look", map[string]any{})
+	case canaryTool:
+		a.call("mcp__"+canaryServer+"__"+canaryTool, map[string]any{"path": canaryArgument})
 	case "delegate":
 		a.call("subagents", map[string]any{"tasks": []any{map[string]any{"intent": `plan {"Steps":["sub"]}`}}})
+	case canaryProfile:
+		a.call("subagents", map[string]any{"tasks": []any{map[string]any{"intent": `plan {"Steps":["sub"]}`, "agent": canaryProfile, "identity": canaryProfile}}})
+	case "split": // a word in two pieces
+		a.chunk(map[string]any{"content": canaryReply[:len(canaryReply)/2]}, nil)
+		_ = http.NewResponseController(rw).Flush()
+		a.chunk(map[string]any{"content": canaryReply[len(canaryReply)/2:]}, nil)
+		a.chunk(map[string]any{}, "stop")
 	case "bash":
 		a.call("bash", map[string]any{"command": "touch made", "intent": "make a file"})
 	default:

@@ -2,6 +2,7 @@ package observed
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -28,12 +29,13 @@ import (
 	"magicode/telemetry/reader/spantest"
 )
 
-// delay is 50 ms at one place of a conversation, once.
+// delay is 50 ms, or another time, at one place of a conversation, once.
 type delay struct {
-	stage string // of the conversation, in which it counts
-	where string // "fs", "model", "mcp", "host", "read"
-	match string // what it waits for there: an operation and a part of a name, a step, a method
-	skip  int32  // how often that comes before it counts
+	stage string        // of the conversation, in which it counts
+	where string        // "fs", "model", "mcp", "host", "read"
+	match string        // what it waits for there: an operation and a part of a name, a step, a method
+	skip  int32         // how often that comes before it counts
+	lasts time.Duration // 0: as spantest has it
 
 	now      atomic.Value // the stage that the conversation is in
 	seen     atomic.Int32
@@ -50,7 +52,7 @@ func (d *delay) at(where, what string) {
 	}
 	d.once.Do(func() {
 		d.from = time.Now()
-		time.Sleep(spantest.Delayed)
+		time.Sleep(cmp.Or(d.lasts, spantest.Delayed))
 		d.to = time.Now()
 	})
 }
@@ -130,11 +132,14 @@ type timed struct {
 	c     *client.Client
 	ended chan server.Exit
 	id    string
+	fs    vfs.FS
+	env   []string
+	tool  string // of the MCP server
 }
 
 func newTimed(t *testing.T, d *delay) *timed {
 	t.Helper()
-	s := &timed{t: t, w: newWorld(t), d: d, ended: make(chan server.Exit, 1)}
+	s := &timed{t: t, w: newWorld(t), d: d, ended: make(chan server.Exit, 1), fs: slowFS{vfs.OS(), d}, env: []string{"MC_TELEMETRY=file"}, tool: "look"}
 	dir, err := filepath.EvalSymlinks(s.w.work)
 	if err != nil {
 		t.Fatal(err)
@@ -145,10 +150,15 @@ func newTimed(t *testing.T, d *delay) *timed {
 	t.Cleanup(model.Close)
 	s.w.settings["providers"].(map[string]any)["custom"].(map[string]any)[canaryProvider].(map[string]any)["base_url"] = model.URL + "/v1"
 	s.w.settings["capabilities"].(map[string]any)["tools"] = map[string]any{"code_mode": map[string]any{"enabled": false}}
-	tools := httptest.NewServer(http.HandlerFunc(s.serveTools))
-	t.Cleanup(tools.Close)
-	s.w.serve(t, map[string]any{"notes": map[string]any{"type": "http", "url": tools.URL}})
+	s.serve("notes")
 	return s
+}
+
+// serve gives the agent one MCP server of a name.
+func (s *timed) serve(name string) {
+	tools := httptest.NewServer(http.HandlerFunc(s.serveTools))
+	s.t.Cleanup(tools.Close)
+	s.w.serve(s.t, map[string]any{name: map[string]any{"type": "http", "url": tools.URL}})
 }
 
 // answer is the model: "slow" waits before its headers.
@@ -180,7 +190,7 @@ func (s *timed) serveTools(rw http.ResponseWriter, r *http.Request) {
 	case "initialize":
 		fmt.Fprintf(rw, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}}`, m.ID)
 	case "tools/list":
-		fmt.Fprintf(rw, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"look"}]}}`, m.ID)
+		fmt.Fprintf(rw, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":%q}]}}`, m.ID, s.tool)
 	case "tools/call":
 		fmt.Fprintf(rw, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"seen"}]}}`, m.ID)
 	case "":
@@ -204,9 +214,9 @@ func (s *timed) must(err error) {
 func (s *timed) converse(ctx context.Context, prompt plan) {
 	here, there := net.Pipe()
 	s.c = client.New(slowHost{here, s.d}, here, nil)
-	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.w.home, "MC_HOME=" + s.w.home, "CANARY_KEY=" + canaryKey, "NO_PROXY=127.0.0.1", "MC_TELEMETRY=file"}
+	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.w.home, "MC_HOME=" + s.w.home, "CANARY_KEY=" + canaryKey, "NO_PROXY=127.0.0.1"}
 	s.stage("start")
-	go func() { s.ended <- app.ServeOn(ctx, there, slowFS{vfs.OS(), s.d}, s.w.work, environ) }()
+	go func() { s.ended <- app.ServeOn(ctx, there, s.fs, s.w.work, append(environ, s.env...)) }()
 	_, err := s.c.Initialize(ctx, client.AllCapabilities()...)
 	s.must(err)
 	s.stage("create")
