@@ -221,6 +221,8 @@ func (r *recorder) take(ev provider.Event) error {
 		r.line("call id=%q name=%q %s", ev.Call.ID, ev.Call.Name, ev.Call.Arguments)
 	case provider.EventItem:
 		r.line("item %s", ev.Raw)
+	case provider.EventCut:
+		r.line("cut %s", ev.Text)
 	case provider.EventTrace:
 		r.line("trace %s", ev.Raw)
 	default:

@@ -141,6 +141,14 @@ const (
 	EventTrace
 	// EventSource: a web search rests on the page at ItemID, whose title is Text.
 	EventSource
+	// EventCut: the response counts as complete and is not whole. Text is CutLength or CutFilter.
+	EventCut
+)
+
+// Why a response that counts as complete is not whole.
+const (
+	CutLength = "length"         // it reached the most that the model writes at once
+	CutFilter = "content_filter" // the provider held the rest back
 )
 
 // Call is a tool call as the provider sent it.

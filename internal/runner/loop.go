@@ -51,7 +51,7 @@ func (r *run) loop(ctx context.Context) (reason, error) {
 				return failed, r.causeOf(ctx, err)
 			}
 		default:
-			if err := r.answer(ctx); err != nil {
+			if err := r.answer(ctx, resp.short); err != nil {
 				return answered, err
 			}
 			return r.hooksAnswer(ctx)
@@ -105,9 +105,10 @@ func (r *run) kept(item *provider.Item, role, text string) provider.Item {
 	return *item
 }
 
-// answer stores the final text. The record is synced before the run may be
+// answer stores the final text, behind a word about why it is not whole where it
+// is not: nothing stands behind it. The record is synced before the run may be
 // called finished; when it is lost the answer still stands (degraded).
-func (r *run) answer(ctx context.Context) error {
+func (r *run) answer(ctx context.Context, short string) error {
 	text := ""
 	c, ok := r.text.close(false)
 	r.finalText = c.raw
@@ -120,7 +121,20 @@ func (r *run) answer(ctx context.Context) error {
 			return err
 		}
 	}
+	err := r.tellShort(ctx, short)
 	r.storeAnswer(text)
+	return err
+}
+
+// tellShort says that the answer is not whole: a provider counts it as complete,
+// and whoever reads it cannot tell.
+func (r *run) tellShort(ctx context.Context, why string) error {
+	switch why {
+	case provider.CutLength:
+		return r.notice(ctx, "warning", "The model's reply reached its length limit: it is not whole.")
+	case provider.CutFilter:
+		return r.notice(ctx, "warning", "The provider held a part of the model's reply back: it is not whole.")
+	}
 	return nil
 }
 

@@ -26,6 +26,7 @@ type response struct {
 	usageSeen     bool
 	stop          error // why take ended the stream
 	cut           cut
+	short         string   // why a complete response is not whole: a word of provider; "" when it is
 	summaries     []string // completed ones, for hooks
 }
 
@@ -62,6 +63,8 @@ func (p *response) handle(ev provider.Event) error {
 		p.usage, p.usageSeen = *ev.Usage, true
 	case provider.EventIdentity:
 		r.rec.later(identityEvent(p.sequence, ev.Identity))
+	case provider.EventCut:
+		p.short = ev.Text
 	case provider.EventNotice:
 		return p.providerNotice(ev)
 	}

@@ -44,6 +44,26 @@ func TestTextTurn(t *testing.T) {
 	}
 }
 
+// TestShortReply: a reply that a provider counts as complete and that is not whole
+// says so, on the wire and in the file.
+func TestShortReply(t *testing.T) {
+	for why, want := range map[string]string{provider.CutLength: "length limit", provider.CutFilter: "held a part"} {
+		b := newBench(says(text("As long as it"), provider.Event{Kind: provider.EventCut, Text: why}))
+		if res := b.run(t, background(t)); res.Err != nil || !res.Persisted || b.log.syncs != 2 {
+			t.Fatalf("%s: %+v, %d syncs", why, res, b.log.syncs)
+		}
+		if n := len(b.tape.lines); n != 3 || b.tape.lines[2] != "notice" {
+			t.Errorf("%s: %q", why, b.tape.lines)
+		}
+		if got := b.log.kinds(); got != "user_input session_usage diagnostic assistant_output" {
+			t.Errorf("%s: records %s", why, got)
+		}
+		if d := b.log.of(session.KindDiagnostic)[0]; d["level"] != "warning" || !strings.Contains(d["message"].(string), want) {
+			t.Errorf("%s: %v", why, d)
+		}
+	}
+}
+
 func TestToolTurn(t *testing.T) {
 	b := newBench(says(text("Before. "), callEvent("c1", "list_files", `{"path":"."}`)), says(text("After.")))
 	res := b.run(t, background(t))

@@ -15,6 +15,7 @@ type Parser struct {
 	usage provider.Usage
 	open  map[int64]*block
 	trace trace
+	cut   string // why the response is not whole
 }
 
 // NewParser returns a parser that reports to sink.
@@ -111,6 +112,7 @@ func (p *Parser) Event(data []byte) error {
 		p.stop(&e)
 	case "message_delta":
 		p.noteUsage(e.usage)
+		p.noteStop(e.stop)
 	case "message_stop":
 		return p.end()
 	case "message":
@@ -143,8 +145,21 @@ func (p *Parser) end() error {
 		return exchange.EndedEarly("provider stream ended with unfinished blocks")
 	}
 	p.sink.Progress()
+	if p.cut != "" {
+		p.sink.Emit(provider.Event{Kind: provider.EventCut, Text: p.cut})
+	}
 	p.state = exchange.Final
 	return nil
+}
+
+// noteStop remembers why the model stopped, where it was not done.
+func (p *Parser) noteStop(reason jsonscan.Value) {
+	switch {
+	case reason.Is("max_tokens"), reason.Is("model_context_window_exceeded"):
+		p.cut = provider.CutLength
+	case reason.Is("refusal"):
+		p.cut = provider.CutFilter
+	}
 }
 
 // Finish ends the stream; a failure with open blocks leaves a trace.

@@ -25,6 +25,7 @@ type Parser struct {
 	sink   *exchange.Sink
 	state  exchange.State
 	reason finish
+	cut    string // why the response is not whole, until that was told
 	model  string
 	tier   string
 	usage  provider.Usage
@@ -258,6 +259,9 @@ func (p *Parser) finished(reason jsonscan.Value) {
 	case "stop", "tool_calls", "function_call":
 		p.reason = finishCalls
 	case "length", "content_filter":
+		if p.reason != finishCut {
+			p.cut = string(reason[1 : len(reason)-1])
+		}
 		p.reason = finishCut
 	default:
 		p.reason = finishUnknown
@@ -286,6 +290,10 @@ func (p *Parser) complete() {
 	}
 	if p.reason == finishCalls {
 		p.calls.emit(p.sink)
+	}
+	if p.cut != "" {
+		p.sink.Emit(provider.Event{Kind: provider.EventCut, Text: p.cut})
+		p.cut = ""
 	}
 }
 

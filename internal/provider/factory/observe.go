@@ -19,7 +19,8 @@ type chat struct {
 	first  bool
 	chunks int64
 	usage  *provider.Usage
-	calls  bool // the answer holds calls
+	calls  bool   // the answer holds calls
+	cut    string // why the answer is not whole
 	// builtin: the provider is not the user's own.
 	builtin bool
 }
@@ -76,6 +77,8 @@ func (c *chat) seen(emit func(provider.Event) error) func(provider.Event) error 
 			c.usage = ev.Usage
 		case provider.EventIdentity:
 			c.answeredBy(ev.Identity)
+		case provider.EventCut:
+			c.cut = ev.Text
 		case provider.EventNotice, provider.EventTier:
 		default:
 			c.calls = c.calls || ev.Kind == provider.EventCall
@@ -116,13 +119,13 @@ func (c *chat) ended(ctx context.Context, err error) {
 	}
 }
 
-// finish is the finish reason. The neutral stream does not pass the provider's
-// own on, but what it says of them is known: an answer that was cut short or
-// held back is an error here.
+// finish is the finish reason, as far as the neutral stream passes it on.
 func (c *chat) finish(err error) string {
 	switch {
 	case err != nil:
 		return "error"
+	case c.cut != "":
+		return c.cut
 	case c.calls:
 		return "tool_calls"
 	}
