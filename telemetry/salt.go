@@ -19,17 +19,29 @@ func homeSalt(state string) ([]byte, bool) {
 		return nil, false
 	}
 	defer rawfile.Close(dir)
-	if salt, err := rawfile.ReadSmall(dir, saltName, saltBytes); err == nil && len(salt) == saltBytes {
+	if salt, ok := readSalt(dir); ok {
 		return salt, true
 	}
-	salt := make([]byte, saltBytes)
-	_, _ = rand.Read(salt) // never fails
+	if !rawfile.Hold(dir) { // children that start at once would each make one
+		return nil, false
+	}
+	if salt, ok := readSalt(dir); ok {
+		return salt, true
+	}
+	if size, ours := rawfile.Own(dir, saltName); ours && size < saltBytes {
+		rawfile.Remove(dir, saltName) // of a child that was killed while it made it
+	}
 	fd, err := rawfile.Create(dir, saltName, 0o600)
 	if err != nil {
-		// Another child was quicker, or what is there is no salt.
-		salt, err = rawfile.ReadSmall(dir, saltName, saltBytes)
-		return salt, err == nil && len(salt) == saltBytes
+		return nil, false // what is there is no salt
 	}
 	defer rawfile.Close(fd)
+	salt := make([]byte, saltBytes)
+	_, _ = rand.Read(salt) // never fails
 	return salt, rawfile.Append(fd, salt) == nil
+}
+
+func readSalt(dir int) ([]byte, bool) {
+	salt, err := rawfile.ReadSmall(dir, saltName, saltBytes)
+	return salt, err == nil && len(salt) == saltBytes
 }

@@ -107,7 +107,11 @@ func open(o Options, sys system) (*Capture, error) {
 		return nil, err
 	}
 	c := &Capture{o: o, dir: dir, sys: sys}
-	sweep(sys, dir, o)
+	// A capture is in use from its lock on: whoever sweeps must not see it before.
+	if sys.hold(dir) {
+		defer sys.release(dir)
+		sweep(sys, dir, o)
+	}
 	for s := range signals {
 		c.files[s] = segment{fd: -1}
 	}

@@ -441,3 +441,41 @@ func TestSweep(t *testing.T) {
 		t.Errorf("left:\n%s\nwant:\n%s", strings.Join(left, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// late is a system in which something happens between the making of the files
+// and the lock that says that they are in use.
+type late struct {
+	realSystem
+	before func()
+}
+
+func (l late) share(fd int) {
+	l.before()
+	l.realSystem.share(fd)
+}
+
+// TestSweepSparesTheNewest: a child that starts while another one makes its
+// files does not take them for those of a dead one.
+func TestSweepSparesTheNewest(t *testing.T) {
+	o := options(private(t))
+	o.Keep = 1
+	other := o
+	other.Stem = "mc-20990101T000000Z-1-00000000"
+	c, err := open(o, late{before: func() {
+		c, err := Open(other)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		c.Close()
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for s := range signals {
+		if _, err := os.Lstat(filepath.Join(o.Dir, c.name(s, 0))); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -10,6 +10,8 @@ type system interface {
 	append(fd int, p []byte) error
 	truncate(fd int, size int64) error
 	free(dir int) int64
+	hold(dir int) bool
+	release(dir int)
 	share(fd int)
 	inUse(dir int, name string) bool
 	list(dir int) []string
@@ -27,6 +29,8 @@ func (realSystem) create(dir int, name string) (int, error) { return rawfile.Cre
 func (realSystem) append(fd int, p []byte) error            { return rawfile.Append(fd, p) }
 func (realSystem) truncate(fd int, size int64) error        { return rawfile.Truncate(fd, size) }
 func (realSystem) free(dir int) int64                       { return rawfile.Free(dir) }
+func (realSystem) hold(dir int) bool                        { return rawfile.Hold(dir) }
+func (realSystem) release(dir int)                          { rawfile.Release(dir) }
 func (realSystem) share(fd int)                             { rawfile.Share(fd) }
 func (realSystem) inUse(dir int, name string) bool          { return rawfile.InUse(dir, name) }
 func (realSystem) list(dir int) []string                    { return rawfile.List(dir) }

@@ -15,6 +15,8 @@ func Replace(int, string, []byte, uint32) error  { return FileIO }
 func ReadSmall(int, string, int) ([]byte, error) { return nil, FileOpen }
 func Share(int)                                  {}
 func InUse(int, string) bool                     { return true }
+func Hold(int) bool                              { return false }
+func Release(int)                                {}
 func Lock(int, string) (int, error)              { return -1, FileOpen }
 func List(int) []string                          { return nil }
 func Own(int, string) (int64, bool)              { return 0, false }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -197,6 +198,27 @@ func InUse(dir int, name string) bool {
 	defer Close(fd)
 	return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) != nil
 }
+
+// How long Hold tries. What is done under it takes a fraction of that.
+const (
+	holdTries = 100
+	holdPause = time.Millisecond
+)
+
+// Hold keeps other children out of a folder while this one makes or removes what
+// they share, until Release or Close. It gives up after 100 ms: false.
+func Hold(dir int) bool {
+	for range holdTries {
+		if unix.Flock(dir, unix.LOCK_EX|unix.LOCK_NB) == nil {
+			return true
+		}
+		time.Sleep(holdPause)
+	}
+	return false
+}
+
+// Release lets them in again.
+func Release(dir int) { _ = unix.Flock(dir, unix.LOCK_UN) }
 
 // Lock takes the exclusive lock of dir's file name, which it makes if need be.
 // Closing the descriptor gives it back. The error is Locked or FileOpen.
