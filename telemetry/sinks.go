@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -224,9 +225,11 @@ func (j *journal) writeMetrics(now time.Time) {
 	if !slices.ContainsFunc(changes, ofTheChild) {
 		return // an idle child writes nothing: what changes by itself waits
 	}
-	line := j.encoder.AppendMetrics(nil, changes, j.core.clock(j.countedAt), j.core.clock(now))
+	lines := j.encoder.AppendMetrics(nil, changes, j.core.clock(j.countedAt), j.core.clock(now))
 	j.counted, j.countedAt = current, now
-	j.file.write(j, capture.Metrics, &batch{lines: line, count: 1})
+	for line := range bytes.Lines(lines) { // a segment ends between two of them
+		j.file.write(j, capture.Metrics, &batch{lines: line, count: 1})
+	}
 }
 
 // ofTheChild tells what a child did from what its runtime and its files do anyway.

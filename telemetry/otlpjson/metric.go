@@ -12,30 +12,40 @@ import (
 // delta and cumulative are OTLP's temporalities.
 const delta = 1
 
-// AppendMetrics appends one line with all metrics that have points: what was
-// counted between two times.
+// metricsLine is when a line with metrics is long enough. A child with many series
+// has several lines: none may be longer than readers take, or than a segment of a
+// small capture.
+const metricsLine = 64 << 10
+
+// AppendMetrics appends all metrics that have points, what was counted between two
+// times: one line, or several where there are many.
 func (e *Encoder) AppendMetrics(dst []byte, metrics []point.Metric, from, to time.Time) []byte {
-	begin := len(dst)
-	dst = e.open(dst, "resourceMetrics", "scopeMetrics", "metrics")
-	first := true
-	for i := range metrics {
-		m := &metrics[i]
-		if len(m.Points) == 0 {
-			continue
+	begin, open := 0, false
+	for _, m := range metrics {
+		for len(m.Points) > 0 {
+			if open {
+				dst = append(dst, ',')
+			} else {
+				begin, open = len(dst), true
+				dst = e.open(dst, "resourceMetrics", "scopeMetrics", "metrics")
+			}
+			n := 0
+			dst, n = e.metric(dst, &m, from, to, begin+metricsLine)
+			m.Points = m.Points[n:]
+			if len(dst) >= begin+metricsLine {
+				dst, open = closeLine(dst), false
+			}
 		}
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = e.metric(dst, m, from, to)
 	}
-	if first {
-		return dst[:begin]
+	if open {
+		dst = closeLine(dst)
 	}
-	return closeLine(dst)
+	return dst
 }
 
-func (e *Encoder) metric(dst []byte, m *point.Metric, from, to time.Time) []byte {
+// metric appends the first points of one, until dst has this length, and returns
+// how many.
+func (e *Encoder) metric(dst []byte, m *point.Metric, from, to time.Time, until int) (out []byte, n int) {
 	dst = appendString(append(dst, `{"name":`...), m.Name)
 	dst = appendString(append(dst, `,"unit":`...), m.Unit)
 	switch m.Type {
@@ -47,13 +57,14 @@ func (e *Encoder) metric(dst []byte, m *point.Metric, from, to time.Time) []byte
 		dst = append(dst, `,"histogram":{"aggregationTemporality":`...)
 		dst = append(strconv.AppendInt(dst, delta, 10), `,"dataPoints":[`...)
 	}
-	for i := range m.Points {
-		if i > 0 {
+	for n < len(m.Points) && (n == 0 || len(dst) < until) {
+		if n > 0 {
 			dst = append(dst, ',')
 		}
-		dst = e.point(dst, m, &m.Points[i], from, to)
+		dst = e.point(dst, m, &m.Points[n], from, to)
+		n++
 	}
-	return append(dst, "]}}"...)
+	return append(dst, "]}}"...), n
 }
 
 func (e *Encoder) point(dst []byte, m *point.Metric, p *point.Point, from, to time.Time) []byte {
