@@ -101,6 +101,23 @@ func TestMCPCommands(t *testing.T) {
 	p.runs(2, "login", "expected")
 }
 
+// TestMCPListWithOneUnusable: the others are told of, and the one that fails
+// every start is named.
+func TestMCPListWithOneUnusable(t *testing.T) {
+	p := newMCPPlace(t, map[string]any{
+		"held":   map[string]any{"command": "a"},
+		"needs":  map[string]any{"command": "b", "args": []string{"${NOBODY_SETS_THIS}"}},
+		"usable": map[string]any{"command": "c"},
+	})
+	p.runs(0, "approve usable")
+	p.runs(0, "approve needs", "it cannot be started yet")
+	p.runs(1, "list", "usable  approved  stdio c", "held  not started: unapproved", "needs  not started: unusable  stdio b ${NOBODY_SETS_THIS}",
+		"'magi-code mcp revoke NAME'", "'magi-code mcp approve NAME'", "mcpServers.needs.args.0: needs a variable that is not set")
+	p.runs(1, "test", "mcpServers.needs.args.0: needs a variable")
+	p.runs(0, "revoke needs")
+	p.runs(0, "list", "usable  approved", "needs  not started: revoked")
+}
+
 // TestMCPLogin plays the user: the printed address is visited, and the login is
 // there afterwards, for the user alone.
 func TestMCPLogin(t *testing.T) {

@@ -97,6 +97,10 @@ func doMCP(ctx context.Context, c mcpCmd, what string, stdout *os.File) (err err
 	} else {
 		t.loaded, err = config.Look(env)
 	}
+	if what == "list" { // tells of all others where one cannot be used
+		t.list(err)
+		return err
+	}
 	if err != nil {
 		return err
 	}
@@ -108,7 +112,7 @@ func doMCP(ctx context.Context, c mcpCmd, what string, stdout *os.File) (err err
 	case "logout":
 		return t.logout(ctx, c.Logout.Name)
 	}
-	return t.list()
+	return nil
 }
 
 func (t *mcpTool) store() *oauth.Store {
@@ -133,9 +137,10 @@ func (t *mcpTool) find(name string) (config.MCPServer, error) {
 	return config.MCPServer{}, fmt.Errorf("%s: %w", name, errNoSuchServer)
 }
 
-func (t *mcpTool) list() error {
+// list tells what is known of the servers; broken is why a start would fail.
+func (t *mcpTool) list(broken error) {
 	m := t.loaded.MCP
-	if len(m.Servers)+len(m.Held) == 0 {
+	if len(m.Servers)+len(m.Held) == 0 && broken == nil {
 		fmt.Fprintln(t.out, "no MCP servers are defined here")
 	}
 	for _, s := range m.Servers {
@@ -148,10 +153,13 @@ func (t *mcpTool) list() error {
 	for _, h := range m.Held {
 		fmt.Fprintf(t.out, "%s  not started: %s  %s\n    %s\n", h.Name, h.Why, defined(h.Stdio, h.HTTP), h.Source)
 	}
-	if len(m.Held) > 0 {
+	unusable := func(h config.HeldServer) bool { return h.Why == config.HeldUnusable }
+	if slices.ContainsFunc(m.Held, unusable) {
+		fmt.Fprintln(t.out, "an unusable one fails every start here: 'magi-code mcp revoke NAME' lets them go on without it")
+	}
+	if slices.ContainsFunc(m.Held, func(h config.HeldServer) bool { return !unusable(h) }) {
 		fmt.Fprintln(t.out, approveHint)
 	}
-	return nil
 }
 
 // approveHint says how a server comes to be started.

@@ -72,6 +72,7 @@ const (
 	HeldRevoked    Held = "revoked"    // false
 	HeldChanged    Held = "changed"    // the digest does not match
 	HeldInvalid    Held = "invalid"    // the record is neither form
+	HeldUnusable   Held = "unusable"   // approved, and cannot be started: every start fails over it
 )
 
 // mcpDefinition is an entry before expansion.
@@ -103,6 +104,7 @@ func loadMCP(env Env, p Paths, approvals map[string]map[string]MCPApproval) (MCP
 	}
 	key := approvalKey{env: env, file: filepath.Join(p.Root, "mcp-approval.key")}
 	var out MCP
+	var first error
 	for _, name := range sortedKeys(defs) {
 		d := defs[name]
 		verdict, err := approvals[d.source][name].check(&key, name, d)
@@ -115,12 +117,16 @@ func loadMCP(env Env, p Paths, approvals map[string]map[string]MCPApproval) (MCP
 		}
 		server, problem := d.expand(name, env.Lookup)
 		if problem != nil {
-			return MCP{}, errorIn(problem.under(name).under("mcpServers"), docs[d.source])
+			out.Held = append(out.Held, d.held(name, HeldUnusable))
+			if first == nil {
+				first = errorIn(problem.under(name).under("mcpServers"), docs[d.source])
+			}
+			continue
 		}
 		server.Bound = verdict.bound
 		out.Servers = append(out.Servers, server)
 	}
-	return out, nil
+	return out, first
 }
 
 func (d mcpDefinition) held(name string, why Held) HeldServer {
