@@ -250,15 +250,21 @@ func TestExitIsBounded(t *testing.T) {
 	busy, _ := otlptest.Answering(t, 503, "Retry-After", "60")
 	for name, url := range map[string]string{"refusing": refusing, "hanging": hanging, "503": busy, "slow TLS": strings.Replace(hanging, "http", "https", 1)} {
 		for _, grpc := range []bool{false, true} {
-			e, _ := exporter(t, url, func(o *config.OTLP) { o.GRPC, o.Timeout = grpc, 10*time.Second })
-			for range spanQueue {
-				e.Span(sample())
+			soonest := time.Hour
+			for range 8 { // a machine that has something else to do
+				e, _ := exporter(t, url, func(o *config.OTLP) { o.GRPC, o.Timeout = grpc, 10*time.Second })
+				for range spanQueue {
+					e.Span(sample())
+				}
+				e.Metrics(snapshot())
+				began := time.Now()
+				closed(e, 50*time.Millisecond)
+				if soonest = min(soonest, time.Since(began)); soonest <= 100*time.Millisecond {
+					break
+				}
 			}
-			e.Metrics(snapshot())
-			began := time.Now()
-			closed(e, 50*time.Millisecond)
-			if took := time.Since(began); took > 500*time.Millisecond {
-				t.Errorf("%s, grpc %v: %v", name, grpc, took)
+			if soonest > 100*time.Millisecond { // the time it has, and 50 ms
+				t.Errorf("%s, grpc %v: %v", name, grpc, soonest)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package observed
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"net/http"
 	"os"
@@ -167,10 +168,7 @@ func TestFaultsHurtNobody(t *testing.T) {
 	if got := joined(t, plain.frames); len(got) < 15 || !strings.HasPrefix(got[len(got)-1], "deltas: ") {
 		t.Fatalf("the conversation is too small: %v", got)
 	}
-	soonest := plain.took
-	for range 4 {
-		soonest = min(soonest, w.converse(t).took)
-	}
+	soonest := min(plain.took, w.soonest(t, 0))
 	for name, f := range faults(t, w) {
 		t.Run(name, func(t *testing.T) {
 			w.during, gated.during = f.during, nil
@@ -199,17 +197,51 @@ func TestFaultsHurtNobody(t *testing.T) {
 				}
 			}
 			took := min(got.took, same.took)
-			for range 8 { // a machine that has something else to do
-				if took <= soonest+slack {
-					break
-				}
-				took = min(took, w.converse(t, f.env...).took)
+			if took > soonest+slack {
+				took = w.soonest(t, soonest+slack, f.env...)
 			}
 			t.Logf("exit after %v, without telemetry %v", took, soonest)
 			if took > soonest+slack {
 				t.Errorf("the exit takes %v, without telemetry %v", took, soonest)
 			}
 		})
+	}
+}
+
+// soonest is how soon a child ends, of up to eight: a machine has something else
+// to do. It tries no more once one was soon enough.
+func (w *world) soonest(t *testing.T, enough time.Duration, env ...string) time.Duration {
+	t.Helper()
+	took := time.Hour
+	for range 8 {
+		if took = min(took, w.converse(t, env...).took); took <= enough {
+			break
+		}
+	}
+	return took
+}
+
+// TestExitIsBounded: whatever the endpoint does, a child ends at most shutdown_ms
+// and 50 ms later than one without telemetry (T-41).
+func TestExitIsBounded(t *testing.T) {
+	w := newWorld(t)
+	hanging, _ := otlptest.Hanging(t)
+	busy, _ := otlptest.Answering(t, http.StatusServiceUnavailable, "Retry-After", "3600")
+	slow := otlptest.SlowTLS(t, 200*time.Millisecond)
+	authority := filepath.Join(t.TempDir(), "authority.pem")
+	write(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: slow.Certificate().Raw})))
+	off := w.soonest(t, 0)
+	for name, url := range map[string]string{"refusing": otlptest.Refusing(t), "hanging": hanging, "503": busy, "slow TLS": slow.URL} {
+		for _, protocol := range []string{"http/protobuf", "grpc"} {
+			for _, given := range []time.Duration{0, 50 * time.Millisecond, 300 * time.Millisecond} {
+				bound := off + given + 50*time.Millisecond
+				took := w.soonest(t, bound, "MC_TELEMETRY=otlp", "MC_TELEMETRY_OTLP_ENDPOINT="+url, "MC_TELEMETRY_OTLP_PROTOCOL="+protocol,
+					"OTEL_EXPORTER_OTLP_CERTIFICATE="+authority, fmt.Sprint("MC_TELEMETRY_SHUTDOWN_MS=", given.Milliseconds()))
+				if took > bound {
+					t.Errorf("%s, %s: with %v it takes %v, without telemetry %v", name, protocol, given, took, off)
+				}
+			}
+		}
 	}
 }
 

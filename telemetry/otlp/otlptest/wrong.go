@@ -1,12 +1,15 @@
 package otlptest
 
 import (
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // Refusing is an endpoint where nobody listens.
@@ -61,6 +64,39 @@ func Answering(t testing.TB, status int, header ...string) (url string, asked *a
 	}))
 	t.Cleanup(s.Close)
 	return s.URL, asked
+}
+
+// SlowTLS is a collector behind TLS that waits before it reads anything, so that
+// a handshake takes several times as long.
+func SlowTLS(t testing.TB, wait time.Duration) *httptest.Server {
+	t.Helper()
+	s := httptest.NewUnstartedServer(http.HandlerFunc(new(Collector).serveHTTP))
+	s.Listener = slowListener{s.Listener, wait}
+	s.EnableHTTP2 = true
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // that clients go away is the point
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+type slowListener struct {
+	net.Listener
+	wait time.Duration
+}
+
+func (l slowListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	return slowConn{conn, l.wait}, err
+}
+
+type slowConn struct {
+	net.Conn
+	wait time.Duration
+}
+
+func (c slowConn) Read(b []byte) (int, error) {
+	time.Sleep(c.wait)
+	return c.Conn.Read(b)
 }
 
 func listen(t testing.TB) net.Listener {
