@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"magicode/internal/provider"
@@ -39,4 +40,29 @@ func TestCompactionSpan(t *testing.T) {
 		t.Fatal(res.Err)
 	}
 	p.Sees(telemetry.SpanCompaction)
+}
+
+// TestRunTokens: a run's span has what all its requests have cost, the summary of
+// a compaction among them.
+func TestRunTokens(t *testing.T) {
+	p := spantest.New(t)
+	b, _, _ := room(says(text("summary"), usage(3, 2)))
+	b.cfg.Tel, b.cfg.History = p.Tel, []provider.Item{message("user", xs(900))}
+	b.prov.replies = []reply{says(text("answer"), usage(40, 7))}
+	ctx, span := p.Tel.Begin(p.Context(), telemetry.SpanRun)
+	if res := b.run(t, ctx); res.Err != nil {
+		t.Fatal(res.Err)
+	}
+	span.End()
+	var got []string
+	for _, s := range p.Spans() {
+		if s.Name == telemetry.SpanRun.String() {
+			for _, key := range []string{"input", "output"} {
+				got = append(got, fmt.Sprint(s.Attributes["gen_"+"ai.usage."+key+"_tokens"]))
+			}
+		}
+	}
+	if fmt.Sprint(got) != "[43 9]" {
+		t.Errorf("tokens %v", got)
+	}
 }
