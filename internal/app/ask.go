@@ -73,7 +73,7 @@ type asker struct {
 	stdin          *bufio.Reader
 	terminal       bool
 	shown          map[string]int // bytes of each message that were printed
-	open           string         // the message that is being printed
+	lined          map[string]int // how many of them a line end stands behind
 	denied         bool           // a command was not approved
 }
 
@@ -178,14 +178,15 @@ func (a *asker) text(run *client.Run, ev client.Event) {
 		}
 		text, _ := m.Text()
 		if a.shown == nil {
-			a.shown = map[string]int{}
+			a.shown, a.lined = map[string]int{}, map[string]int{}
 		}
 		if at := a.shown[m.ID]; at < len(text) && !m.Gap() {
 			fmt.Fprint(a.stdout, text[at:])
 			a.shown[m.ID] = len(text)
 		}
-		if ev.Name == localagent.EventMessageReconcile && a.open != m.ID {
-			a.open = m.ID
+		// Every message is reconciled once more at the end of the run.
+		if ev.Name == localagent.EventMessageReconcile && a.lined[m.ID] < a.shown[m.ID] {
+			a.lined[m.ID] = a.shown[m.ID]
 			fmt.Fprintln(a.stdout)
 		}
 	}

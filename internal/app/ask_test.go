@@ -25,6 +25,7 @@ func TestAskFailures(t *testing.T) {
 		"refused":  {"status:401", "", "ask hi", exitError, []string{"magi-code: the turn failed: ", "401", "(session "}},
 		"denied":   {call, strictly, "ask hi", exitError, []string{"denied: ", "the turn failed: the command was not approved (see --approve) (session "}},
 		"allowed":  {call + "\ntext:Done.", strictly, "ask --approve=allow hi", exitOK, []string{"allowed: ", "Done.", "session "}},
+		"two":      {"text:First. | tool:list_files {\"path\":\".\"}\ntext:Last.", "", "ask hi", exitOK, []string{"First.\n- list_files", "completed\nLast.\nsession "}},
 		"settings": {"", `,"interface":7`, "ask hi", exitError, []string{"could not start: configuration_invalid: ", "settings.json:2: interface: "}},
 		"dash":     {"text:Fine.", "", "ask -- -x", exitOK, []string{"Fine."}},
 		"no dash":  {"", "", "ask -x", exitUsage, []string{"magi-code ask -- "}},
