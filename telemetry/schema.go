@@ -132,9 +132,16 @@ func allowedName(key, s string) bool {
 // knownSpanName: a name of the catalogue, with the word or model behind it.
 func knownSpanName(s string) bool {
 	for i := range kinds {
-		name := kinds[i].name
-		if s == name || (kinds[i].tail != keyNone || Kind(i) == SpanChat) && strings.HasPrefix(s, name+" ") && printable(s) {
+		if s == kinds[i].name {
 			return true
+		}
+		tail, ok := strings.CutPrefix(s, kinds[i].name+" ")
+		switch {
+		case !ok:
+		case Kind(i) == SpanChat:
+			return printable(tail)
+		case kinds[i].tail != keyNone:
+			return tail == other || WordOf(tail) != 0
 		}
 	}
 	return WordOf(s) != 0

@@ -63,7 +63,7 @@ func filesOf(path string) (found, error) {
 		case !e.Type().IsRegular():
 		case name == stem+traceEnd:
 			f.trace = filepath.Join(dir, name)
-		case strings.HasPrefix(name, stem+".") && strings.HasSuffix(name, ".jsonl"):
+		case ofCapture(stem, name):
 			f.files = append(f.files, filepath.Join(dir, name))
 		}
 	}
@@ -72,6 +72,19 @@ func filesOf(path string) (found, error) {
 	}
 	slices.SortFunc(f.files, func(a, b string) int { return strings.Compare(order(a), order(b)) })
 	return f, nil
+}
+
+// ofCapture reports the name of a file of a capture's signals: the stem, the
+// signal and, of a later segment, its number. What is called otherwise may be
+// somebody's copy or notes.
+func ofCapture(stem, name string) bool {
+	rest, found := strings.CutPrefix(name, stem+".")
+	rest, lines := strings.CutSuffix(rest, ".jsonl")
+	signal, number, later := strings.Cut(rest, ".")
+	if !found || !lines || !slices.Contains([]string{"traces", "logs", "metrics"}, signal) {
+		return false
+	}
+	return !later || number != "" && strings.Trim(number, "0123456789") == ""
 }
 
 // order sorts the segments of a signal: x.jsonl, x.1.jsonl, … x.10.jsonl.

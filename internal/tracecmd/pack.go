@@ -2,6 +2,7 @@ package tracecmd
 
 import (
 	"archive/zip"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -71,44 +72,56 @@ func Pack(capture, dir, out string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return c.fail(err)
 	}
-	err = c.create(out, func(w io.Writer) error { return c.pack(f, w) })
+	cut := 0
+	err = c.create(out, func(w io.Writer) (err error) {
+		cut, err = c.pack(f, w)
+		return err
+	})
 	if err != nil {
 		return c.fail(err)
 	}
 	fmt.Fprintf(stdout, "%s holds %d files of %s\n", reader.Escape(out), len(f.files), reader.Escape(f.stem))
+	if cut > 0 {
+		fmt.Fprintf(stdout, "%d last lines were cut off and cannot be checked: they are not in the archive\n", cut)
+	}
 	if f.trace != "" {
 		fmt.Fprintf(stdout, "%s is binary and cannot be checked: it is not in the archive\n", reader.Escape(filepath.Base(f.trace)))
 	}
 	return exitOK
 }
 
-// pack reads each file once: what is checked is what is packed.
-func (c *command) pack(f found, w io.Writer) error {
+// pack reads each file once: what is checked is what is packed. A last line
+// without an end is neither; cut is how many there were.
+func (c *command) pack(f found, w io.Writer) (cut int, err error) {
 	z := zip.NewWriter(w)
 	m := manifest{Version: 1, Capture: f.stem}
 	for _, path := range f.files {
 		data, err := whole(path)
 		if err != nil {
-			return err
+			return cut, err
+		}
+		if end := bytes.LastIndexByte(data, '\n') + 1; end < len(data) {
+			data = data[:end]
+			cut++
 		}
 		name := filepath.Base(path)
 		if foreign := reader.Check(data); len(foreign) > 0 {
 			for _, x := range foreign {
 				fmt.Fprintf(c.stderr, "%s:%d: %s\n", reader.Escape(name), x.Line, x.What)
 			}
-			return errForeign
+			return cut, errForeign
 		}
 		sum := sha256.Sum256(data)
 		m.Files = append(m.Files, manifestFile{name, len(data), hex.EncodeToString(sum[:])})
 		if err := add(z, name, data); err != nil {
-			return err
+			return cut, err
 		}
 	}
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
-		return err
+		return cut, err
 	}
-	return errors.Join(add(z, "manifest.json", append(text, '\n')), z.Close())
+	return cut, errors.Join(add(z, "manifest.json", append(text, '\n')), z.Close())
 }
 
 func add(z *zip.Writer, name string, data []byte) error {

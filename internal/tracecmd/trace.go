@@ -53,9 +53,11 @@ func (c *command) fail(err error) int {
 }
 
 func (c *command) json(v any) int {
-	enc := json.NewEncoder(c.stdout)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err == nil {
+		_, err = c.stdout.Write(append(reader.EscapeJSON(b), '\n'))
+	}
+	if err != nil {
 		return c.fail(err)
 	}
 	return exitOK

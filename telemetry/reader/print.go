@@ -31,13 +31,32 @@ const (
 func Escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) {
+		if steers(r) {
 			fmt.Fprintf(&b, `\x%02x`, r)
 			continue
 		}
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// steers reports what moves a terminal's cursor or the order of its text.
+func steers(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
+}
+
+// EscapeJSON makes JSON safe for a terminal; it is the same value. What encoders
+// leave as it is beyond ASCII can only be inside a string.
+func EscapeJSON(b []byte) []byte {
+	out := make([]byte, 0, len(b))
+	for _, r := range string(b) {
+		if r >= 0x7f && steers(r) {
+			out = fmt.Appendf(out, `\u%04x`, r)
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
 }
 
 // printer writes for a person. Text that it is given is escaped.
