@@ -140,6 +140,9 @@ func (t Tel) DeltaDropped() {
 func (t Tel) Rejected(m Word, code Code) {
 	if c := t.core(); c != nil {
 		c.slow.count(metricRejections, labels{}.with(KeyMethod, m).withCode(code))
+		if d := c.decided.Load(); d != nil {
+			d.news() // it may be all that ever happens, and has no span
+		}
 	}
 }
 

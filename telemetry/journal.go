@@ -90,7 +90,8 @@ func (j *journal) run() {
 	}
 }
 
-// notice sets the time of the next look.
+// notice sets the time of the next look, and of the next count where there was
+// none: something happens again.
 func (j *journal) notice(now time.Time) {
 	at := now.Add(lookAfter)
 	if j.d.hurry.Load() || len(j.d.lo) >= loSoon {
@@ -98,6 +99,9 @@ func (j *journal) notice(now time.Time) {
 	}
 	if j.lookAt.IsZero() || at.Before(j.lookAt) {
 		j.lookAt = at
+	}
+	if j.countAt.IsZero() {
+		j.countAt = now.Add(j.d.config.MetricsInterval)
 	}
 }
 
@@ -155,13 +159,10 @@ func (j *journal) loadSalt() {
 // sleep is how long there is nothing to do but wait.
 func (j *journal) sleep(now time.Time) time.Duration {
 	next := now.Add(time.Hour)
-	for _, at := range [...]time.Time{j.lookAt, j.beatAt} {
+	for _, at := range [...]time.Time{j.lookAt, j.beatAt, j.countAt} {
 		if !at.IsZero() && at.Before(next) {
 			next = at
 		}
-	}
-	if j.file.on() && j.countAt.Before(next) {
-		next = j.countAt
 	}
 	if j.prom.on() && j.promAt.Before(next) {
 		next = j.promAt
@@ -242,9 +243,11 @@ func (j *journal) due(now time.Time) {
 		j.heartbeat(now)
 	}
 	j.flush()
-	if j.file.on() && !now.Before(j.countAt) {
-		j.countAt = now.Add(j.d.config.MetricsInterval)
-		j.writeMetrics(now)
+	if !j.countAt.IsZero() && !now.Before(j.countAt) {
+		j.countAt = time.Time{}
+		if j.file.on() && (j.writeMetrics(now) || j.core.busy() || !j.d.idle.Load()) { // or else it waits until something happens
+			j.countAt = now.Add(j.d.config.MetricsInterval)
+		}
 	}
 	if j.prom.on() && !now.Before(j.promAt) {
 		j.promAt = now.Add(j.d.config.Prometheus.Interval)

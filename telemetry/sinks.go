@@ -218,18 +218,20 @@ func (j *journal) measure(p *peaks) (fast, slow []point.Metric) {
 	return append(out, j.runtime.metrics(c.began)...), c.slow.metrics(p == &j.otlp.peaks)
 }
 
-// writeMetrics writes what was counted since the last time.
-func (j *journal) writeMetrics(now time.Time) {
+// writeMetrics writes what was counted since the last time, and reports whether
+// there was anything.
+func (j *journal) writeMetrics(now time.Time) bool {
 	current := j.metrics(&j.file.peaks)
 	changes := difference(j.counted, current)
 	if !slices.ContainsFunc(changes, ofTheChild) {
-		return // an idle child writes nothing: what changes by itself waits
+		return false // an idle child writes nothing: what changes by itself waits
 	}
 	lines := j.encoder.AppendMetrics(nil, changes, j.core.clock(j.countedAt), j.core.clock(now))
 	j.counted, j.countedAt = current, now
 	for line := range bytes.Lines(lines) { // a segment ends between two of them
 		j.file.write(j, capture.Metrics, &batch{lines: line, count: 1})
 	}
+	return true
 }
 
 // ofTheChild tells what a child did from what its runtime and its files do anyway.
