@@ -105,12 +105,13 @@ func (r *run) kept(item *provider.Item, role, text string) provider.Item {
 	return *item
 }
 
-// answer stores the final text, behind a word about why it is not whole where it
-// is not: nothing stands behind it. The record is synced before the run may be
-// called finished; when it is lost the answer still stands (degraded).
+// answer stores the final text. Where it is not whole a word about that stands
+// between its text, as a chunk, and its record: nothing stands behind the record,
+// which is synced before the run may be called finished. When the record is lost
+// the answer still stands (degraded).
 func (r *run) answer(ctx context.Context, short string) error {
 	text := ""
-	c, ok := r.text.close(false)
+	c, ok := r.text.close(short != "") // the word about it stands behind its text
 	r.finalText = c.raw
 	if ok {
 		if !isBlank(c.text) {

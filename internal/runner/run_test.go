@@ -55,7 +55,7 @@ func TestShortReply(t *testing.T) {
 		if n := len(b.tape.lines); n != 3 || b.tape.lines[2] != "notice" {
 			t.Errorf("%s: %q", why, b.tape.lines)
 		}
-		if got := b.log.kinds(); got != "user_input session_usage diagnostic assistant_output" {
+		if got := b.log.kinds(); got != "user_input session_usage assistant_chunk diagnostic assistant_output" {
 			t.Errorf("%s: records %s", why, got)
 		}
 		if d := b.log.of(session.KindDiagnostic)[0]; d["level"] != "warning" || !strings.Contains(d["message"].(string), want) {
