@@ -79,6 +79,9 @@ func NewWriter(t Transport, own Owner, tel telemetry.Tel) *Writer {
 // Len returns the number of queued frames, a partly written one included.
 func (w *Writer) Len() int { return w.n }
 
+// Room returns how many more frames can be queued.
+func (w *Writer) Room() int { return len(w.queue) - w.n }
+
 // Full reports whether another frame would be one too many.
 func (w *Writer) Full() bool { return w.n == len(w.queue) }
 

@@ -121,7 +121,7 @@ const (
 	maxDeltaBytes = 4000
 
 	chunkBytes = 4096
-	chunkDelay = time.Second
+	chunkDelay = 900 * time.Millisecond // and the rest of a second to store it
 	// retryDelay is how soon text that a full channel refused is offered again
 	// when no further text comes.
 	retryDelay = 25 * time.Millisecond

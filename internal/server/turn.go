@@ -85,8 +85,13 @@ func (c *conn) eventLost(r *run) {
 	}
 }
 
-// pump takes events while fewer than 32 frames are queued. The last one is the
-// run's end, which needs the worker to have ended and nothing to be left.
+// kept is how many frames of the output queue events leave to responses. A host
+// that is slow for a moment while a reply streams would otherwise find the queue
+// full of text, and its next request would break the bound.
+const kept = localagent.MaxPendingFrames / 4
+
+// pump takes events while the output queue has room beyond what is kept. The last
+// one is the run's end, which needs the worker to have ended and nothing to be left.
 func (c *conn) pump() {
 	for c.run != nil && !c.over && c.room() {
 		item, ok := c.run.events.Take()
@@ -103,10 +108,10 @@ func (c *conn) pump() {
 
 // room reports whether an event may be queued, after having made some if it can.
 func (c *conn) room() bool {
-	if c.out.Full() {
+	if c.out.Room() <= kept {
 		c.out.Flush()
 	}
-	return !c.out.Full()
+	return c.out.Room() > kept
 }
 
 func (c *conn) send(item event.Item) {

@@ -193,26 +193,38 @@ func (r *rig) initializeByHand() {
 	}
 }
 
-// TestStatusOverflowsBehindEvents: events fill the queue up to 32 frames, and
-// one answer more is one too many.
-func TestStatusOverflowsBehindEvents(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newPipeRig(t, scripted(func(ctx context.Context, q *event.Queue) event.Finished {
-			for i := range 40 {
-				if err := q.Emit(event.Diagnostic{Code: localagent.DiagnosticExecutionNotice, Summary: fmt.Sprint(i)}); err != nil {
-					t.Error(err)
+// TestResponsesHaveRoomBehindEvents: a host that takes nothing for a moment while
+// a run has much to say can ask all the same; one answer more than the room that
+// events leave is one too many.
+func TestResponsesHaveRoomBehindEvents(t *testing.T) {
+	for asked := kept; asked <= kept+1; asked++ {
+		synctest.Test(t, func(t *testing.T) {
+			r := newPipeRig(t, scripted(func(ctx context.Context, q *event.Queue) event.Finished {
+				for i := range 40 {
+					if err := q.Emit(event.Diagnostic{Code: localagent.DiagnosticExecutionNotice, Summary: fmt.Sprint(i)}); err != nil {
+						t.Error(err)
+					}
 				}
+				return untilCancelled(ctx)
+			}))
+			r.initializeByHand()
+			r.send(req("start", "turn.start", `{"session_id":"s1","prompt":"hello"}`))
+			for i := range asked {
+				if _, ended := r.ended(); ended {
+					t.Fatalf("ended after %d answers", i)
+				}
+				r.send(req(fmt.Sprint("s", i), "status", `{}`))
 			}
-			return untilCancelled(ctx)
-		}))
-		r.initializeByHand()
-		r.send(req("start", "turn.start", `{"session_id":"s1","prompt":"hello"}`))
-		if _, ended := r.ended(); ended {
-			t.Fatal("events overflowed the queue")
-		}
-		r.send(req("s", "status", `{}`))
-		r.wantExit(Exit{Code: 1, Reason: ReasonOverflow})
-	})
+			if _, ended := r.ended(); ended != (asked > kept) {
+				t.Fatalf("%d answers: ended %v", asked, ended)
+			}
+			if asked > kept {
+				r.wantExit(Exit{Code: 1, Reason: ReasonOverflow})
+				return
+			}
+			r.wantExit(Exit{Code: 1, Reason: ReasonOutputDeadline}) // nobody takes them
+		})
+	}
 }
 
 // timeless is a duplex without write deadlines. A client that takes nothing for
@@ -229,8 +241,8 @@ func TestCriticalEventDeadline(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var emitted, cause error
 				b := scripted(func(ctx context.Context, q *event.Queue) event.Finished {
-					// 32 frames of output, the answer among them, 32 events, and one more.
-					for range localagent.MaxPendingFrames - 1 + localagent.MaxWorkerEvents + 1 {
+					// 24 frames of output, the answer among them, 32 events, and one more.
+					for range localagent.MaxPendingFrames - kept - 1 + localagent.MaxWorkerEvents + 1 {
 						emitted = q.Emit(event.Diagnostic{Code: localagent.DiagnosticExecutionNotice, Summary: "x"})
 					}
 					cause = context.Cause(ctx)
