@@ -83,7 +83,7 @@ func (w *Writer) Len() int { return w.n }
 func (w *Writer) Room() int { return len(w.queue) - w.n }
 
 // Full reports whether another frame would be one too many.
-func (w *Writer) Full() bool { return w.n == len(w.queue) }
+func (w *Writer) Full() bool { return w.Room() == 0 }
 
 // Begin makes room if it can and returns the buffer to append one frame to,
 // its LF included. Commit takes it back before anything else is called.

@@ -118,8 +118,8 @@ func (m *Manager) Acquire(ctx context.Context, target string, wait time.Duration
 
 // AcquireBeside is Acquire for a lock that is taken again and again while this
 // process holds other, a lock of the same folder: its file becomes a second name
-// of other's, which says the same of its owner. Making and removing a name costs
-// a file system a fiftieth of making and removing a file. Where names cannot be
+// of other's, which says the same of its owner. Taking and giving it back
+// costs about a twentieth on ext4 (BenchmarkAcquire). Where names cannot be
 // added, with nil, or when other was given back, the lock gets a file of its own.
 func (m *Manager) AcquireBeside(ctx context.Context, target string, other *Lease, wait time.Duration) (*Lease, error) {
 	var beside *lock
