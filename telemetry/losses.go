@@ -38,17 +38,18 @@ type dropReason uint8
 
 const (
 	dropQueue dropReason = iota
+	dropQuota            // was written, and went with the oldest segment
 	dropIO
 	dropBreaker
 	dropCap
 	dropCount
 )
 
-var dropTexts = [dropCount]string{"queue", "io", "breaker", "cap"}
+var dropTexts = [dropCount]string{"queue", "quota", "io", "breaker", "cap"}
 
 // possible are the reasons that a sink can have to drop a signal.
 var possible = [sinkCount][signalCount][]dropReason{
-	sinkFile: {signalSpan: {dropQueue, dropIO, dropCap}, signalLog: {dropQueue, dropIO, dropCap}, signalMetric: {dropIO, dropCap}},
+	sinkFile: {signalSpan: {dropQueue, dropQuota, dropIO, dropCap}, signalLog: {dropQueue, dropQuota, dropIO, dropCap}, signalMetric: {dropQuota, dropIO, dropCap}},
 	sinkOTLP: {signalSpan: {dropQueue, dropIO, dropBreaker, dropCap}, signalMetric: {dropIO, dropBreaker, dropCap}},
 	sinkProm: {signalMetric: {dropIO}},
 }

@@ -26,7 +26,7 @@ const (
 
 // captureFiles is what a capture is to its sink.
 type captureFiles interface {
-	Write(s capture.Signal, lines []byte, now time.Time) error
+	Write(s capture.Signal, lines []byte, items uint64, now time.Time) error
 	RuntimeTrace(data []byte) error
 	Size() int64
 	Suspended() bool
@@ -49,6 +49,7 @@ type fileSink struct {
 	stem    string
 	state   sinkState
 	peaks   peaks
+	news    bool // something that the status file does not tell yet
 }
 
 // size is how many bytes the capture has.
@@ -79,12 +80,22 @@ func (f *fileSink) open(c *core, d *decision) {
 	}
 	stem := capture.Stem(c.began, os.Getpid(), strings.ReplaceAll(d.id.InstanceID, "-", ""))
 	file, err := c.openCapture(capture.Options{Dir: dir, Make: o.Dir == "", Stem: stem,
-		MaxBytes: int64(o.MaxMB) << 20, Keep: o.Keep, TotalBytes: int64(o.TotalMB) << 20, Trace: o.RuntimeTrace != traceOff})
+		MaxBytes: int64(o.MaxMB) << 20, Keep: o.Keep, TotalBytes: int64(o.TotalMB) << 20, Trace: o.RuntimeTrace != traceOff, Lost: f.outgrown})
 	if err != nil {
 		f.trouble(err)
 		return
 	}
 	f.capture, f.stem, f.state = file, stem, sinkOn
+}
+
+// signalOf is what is in which file.
+var signalOf = [...]signalID{capture.Traces: signalSpan, capture.Logs: signalLog, capture.Metrics: signalMetric}
+
+// outgrown counts what was in a segment that the capture's bound has cost.
+func (f *fileSink) outgrown(s capture.Signal, items uint64) {
+	f.core.losses.drop(sinkFile, signalOf[s], dropQuota, items)
+	f.problem("quota")
+	f.news = true
 }
 
 func (f *fileSink) trouble(err error) {
@@ -102,15 +113,15 @@ func (f *fileSink) write(j *journal, s capture.Signal, b *batch) {
 		return
 	}
 	defer b.empty()
-	err := f.capture.Write(s, b.lines, time.Now())
+	err := f.capture.Write(s, b.lines, b.count, time.Now())
 	if err == nil {
-		if f.state == sinkSuspended {
-			f.state = sinkOn
+		if f.state == sinkSuspended || f.news {
+			f.state, f.news = sinkOn, false
 			j.report()
 		}
 		return
 	}
-	signal := [...]signalID{capture.Traces: signalSpan, capture.Logs: signalLog, capture.Metrics: signalMetric}[s]
+	signal := signalOf[s]
 	if errors.Is(err, capture.ErrNoRoom) {
 		j.core.losses.drop(sinkFile, signal, dropCap, b.count)
 		return

@@ -14,11 +14,11 @@ type slowDisk struct {
 	answer <-chan struct{}
 }
 
-func (d slowDisk) Write(s capture.Signal, lines []byte, now time.Time) error {
+func (d slowDisk) Write(s capture.Signal, lines []byte, items uint64, now time.Time) error {
 	if d.slow() {
 		<-d.answer
 	}
-	return d.captureFiles.Write(s, lines, now)
+	return d.captureFiles.Write(s, lines, items, now)
 }
 
 // SlowDisk puts a child that has not started on such a disk, until answer is closed.
@@ -34,11 +34,11 @@ func SlowDisk(t Tel, slow func() bool, answer <-chan struct{}) {
 // smallShare is a capture that has no room for metrics.
 type smallShare struct{ captureFiles }
 
-func (c smallShare) Write(s capture.Signal, lines []byte, now time.Time) error {
+func (c smallShare) Write(s capture.Signal, lines []byte, items uint64, now time.Time) error {
 	if s == capture.Metrics {
 		return capture.ErrNoRoom
 	}
-	return c.captureFiles.Write(s, lines, now)
+	return c.captureFiles.Write(s, lines, items, now)
 }
 
 // TestNoRoom: what a capture has no room for is dropped and counted, and the

@@ -45,6 +45,9 @@ type Options struct {
 	Keep       int
 	TotalBytes int64
 	Trace      bool // keep room for a runtime trace within MaxBytes
+	// Lost is told how many items were in a segment that the bound has cost, before
+	// anything else is written. nil: nobody asks.
+	Lost func(s Signal, items uint64)
 }
 
 // ErrNoRoom: lines that do not fit into a signal's share beside its head. The
@@ -85,15 +88,22 @@ type segment struct {
 	fd     int
 	number int
 	size   int64
-	head   int64   // size of segment 0, once another is written
-	tail   []int64 // sizes of those between the head and this one that are still there
+	items  uint64
+	head   int64  // size of segment 0, once another is written
+	tail   []part // those between the head and this one that are still there
+}
+
+// part is what is in a segment that is written.
+type part struct {
+	size  int64
+	items uint64
 }
 
 // whole is how much there is of a signal.
 func (f *segment) whole() int64 {
 	n := f.head + f.size
-	for _, size := range f.tail {
-		n += size
+	for _, p := range f.tail {
+		n += p.size
 	}
 	return n
 }
@@ -141,10 +151,10 @@ func (c *Capture) Size() int64 { return c.sizes }
 // Suspended reports a full disk.
 func (c *Capture) Suspended() bool { return c.full }
 
-// Write appends whole lines to a signal's file. A file never keeps part of a
-// line. DiskFull suspends the capture and ErrNoRoom drops the lines; every other
-// error ends it.
-func (c *Capture) Write(s Signal, lines []byte, now time.Time) error {
+// Write appends whole lines, which hold so many items, to a signal's file. A file
+// never keeps part of a line. DiskFull suspends the capture and ErrNoRoom drops the
+// lines; every other error ends it.
+func (c *Capture) Write(s Signal, lines []byte, items uint64, now time.Time) error {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -163,6 +173,7 @@ func (c *Capture) Write(s Signal, lines []byte, now time.Time) error {
 	err := c.sys.append(f.fd, lines)
 	if err == nil {
 		f.size += int64(len(lines))
+		f.items += items
 		c.sizes += int64(len(lines))
 		return nil
 	}
@@ -206,6 +217,9 @@ func (c *Capture) makeRoom(s Signal, n int64) bool {
 			return false
 		}
 		c.sys.remove(c.dir, c.name(s, f.number-len(f.tail)))
+		if c.o.Lost != nil {
+			c.o.Lost(s, f.tail[0].items)
+		}
 		f.tail = f.tail[1:]
 	}
 	return true
@@ -248,9 +262,9 @@ func (c *Capture) next(s Signal) error {
 	if f.number == 0 {
 		f.head = f.size
 	} else {
-		f.tail = append(f.tail, f.size)
+		f.tail = append(f.tail, part{f.size, f.items})
 	}
-	f.fd, f.size = fd, 0
+	f.fd, f.size, f.items = fd, 0, 0
 	f.number++
 	return nil
 }

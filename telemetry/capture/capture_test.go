@@ -171,7 +171,7 @@ func TestFullDisk(t *testing.T) {
 	defer c.Close()
 	line := []byte("0123456789\n")
 	for i, want := range []error{nil, nil, rawfile.DiskFull, rawfile.DiskFull} {
-		if err := c.Write(Traces, line, now); err != want {
+		if err := c.Write(Traces, line, 1, now); err != want {
 			t.Errorf("write %d: %v", i, err)
 		}
 	}
@@ -179,10 +179,10 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("suspended %v, %q", c.Suspended(), read(t, dir, "traces"))
 	}
 	sys.room, sys.freed = -1, rawfile.FreeBytes
-	if err := c.Write(Traces, line, now.Add(retryFull-1)); err != rawfile.DiskFull {
+	if err := c.Write(Traces, line, 1, now.Add(retryFull-1)); err != rawfile.DiskFull {
 		t.Errorf("too early: %v", err)
 	}
-	if err := c.Write(Traces, line, now.Add(retryFull)); err != nil || c.Suspended() {
+	if err := c.Write(Traces, line, 1, now.Add(retryFull)); err != nil || c.Suspended() {
 		t.Errorf("after the wait: %v", err)
 	}
 	if got := read(t, dir, "traces"); got != strings.Repeat(string(line), 3) || c.Size() != int64(len(got)) {
@@ -196,7 +196,7 @@ func TestBrokenDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Write(Logs, []byte("line\n"), time.Now()); err != rawfile.FileIO {
+		if err := c.Write(Logs, []byte("line\n"), 1, time.Now()); err != rawfile.FileIO {
 			t.Errorf("%s: %v", name, err)
 		}
 		c.Close()
@@ -207,6 +207,8 @@ func TestBrokenDisk(t *testing.T) {
 func TestSegments(t *testing.T) {
 	dir := private(t)
 	o := options(dir)
+	var lost [signals]uint64
+	o.Lost = func(s Signal, items uint64) { lost[s] += items }
 	c, err := Open(o)
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +218,7 @@ func TestSegments(t *testing.T) {
 	for i := range count {
 		line := fmt.Appendf(nil, "%06d %s\n", i, strings.Repeat("x", 992))
 		for _, s := range []Signal{Traces, Logs, Metrics} {
-			if err := c.Write(s, line, time.Now()); err != nil {
+			if err := c.Write(s, line, 1, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -241,6 +243,9 @@ func TestSegments(t *testing.T) {
 	}
 	if !strings.Contains(text, "000000 ") || !strings.Contains(text, fmt.Sprintf("%06d ", count-1)) {
 		t.Error("the head or the tail is missing")
+	}
+	if there := strings.Count(text, "\n"); lost[Traces] != uint64(count-there) || lost[Logs] == 0 || lost[Metrics] == 0 {
+		t.Errorf("%d are there of %d, and %v told to be lost", there, count, lost)
 	}
 	if strings.Count(text, "\n")*1000 != len(text) {
 		t.Error("a line is torn")
@@ -268,7 +273,7 @@ func TestEndIsKept(t *testing.T) {
 	put := func(s Signal, text string, length int) {
 		t.Helper()
 		line := fmt.Sprintf("%-*s\n", length-1, text)
-		if err := c.Write(s, []byte(line), time.Now()); err != nil {
+		if err := c.Write(s, []byte(line), 1, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		if total := size(t, dir); total > o.MaxBytes {
@@ -286,7 +291,7 @@ func TestEndIsKept(t *testing.T) {
 	for i := range 40 { // of a metrics file that is already full
 		put(Metrics, fmt.Sprintf("long-%d.", i), otlpjson.MaxLine)
 	}
-	if err := c.Write(Logs, make([]byte, o.MaxBytes/4), time.Now()); err != ErrNoRoom {
+	if err := c.Write(Logs, make([]byte, o.MaxBytes/4), 1, time.Now()); err != ErrNoRoom {
 		t.Errorf("more than a share: %v", err)
 	}
 	put(Logs, "dump.", otlpjson.MaxDump)
@@ -382,7 +387,7 @@ func TestRuntimeTrace(t *testing.T) {
 	line := []byte(strings.Repeat("x", 999) + "\n")
 	for range 4000 {
 		for _, s := range []Signal{Traces, Logs, Metrics} {
-			if err := c.Write(s, line, time.Now()); err != nil {
+			if err := c.Write(s, line, 1, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
