@@ -171,20 +171,21 @@ func (c *core) decide(cfg config.Config, id Identity) {
 	c.early = nil
 	c.decided.Store(d)
 	for _, o := range ended {
-		o.export()
+		o.export(false)
 	}
 	go newJournal(c, d).run()
 }
 
-// late reports a span that was kept back.
-func (c *core) late(o *openSpan) {
-	if c.decided.Load() != nil {
-		id, above := o.identify()
-		o.mu.Lock()
-		o.id, o.above = id, above
-		o.mu.Unlock()
-		o.export()
+// late reports a span that was kept back, as export does.
+func (c *core) late(o *openSpan, counts bool) bool {
+	if c.decided.Load() == nil {
+		return false
 	}
+	id, above := o.identify()
+	o.mu.Lock()
+	o.id, o.above = id, above
+	o.mu.Unlock()
+	return o.export(counts)
 }
 
 // enter puts a span into the registry of open ones.

@@ -45,7 +45,7 @@ type batch struct {
 
 // empty keeps the room, unless it is more than usual.
 func (b *batch) empty() {
-	if cap(b.lines) > 4*maxBatch {
+	if cap(b.lines) > 2*maxBatch {
 		b.lines = nil
 	}
 	b.lines, b.last, b.count = b.lines[:0], 0, 0
@@ -57,7 +57,7 @@ const (
 	lookAfter   = 100 * time.Millisecond // what is not urgent is in the file after that
 	beatEvery   = 5 * time.Second
 	beatCleanup = 100 * time.Millisecond
-	maxBatch    = 16 << 10 // bytes of one write, and one span or record
+	maxBatch    = 64 << 10 // bytes of one write, and one span or record
 )
 
 func newJournal(c *core, d *decision) *journal {
@@ -110,22 +110,27 @@ func (j *journal) notice(now time.Time) {
 // nobody has to wake it; after a look in vain it waits for a signal.
 func (j *journal) look(now time.Time) {
 	j.d.idle.Store(true) // first: who is too late for this look gives a signal
-	found := false
-	for len(j.d.hi) == 0 {
-		select {
-		case o := <-j.d.lo:
-			found = true
-			j.span(o)
-			continue
-		default:
-		}
-		break
-	}
+	found := j.drain(func() bool { return len(j.d.hi) == 0 })
 	told, again := j.tell(now)
 	j.lookAt = again
 	if (found || told || len(j.d.lo) > 0) && j.d.idle.CompareAndSwap(true, false) {
 		j.notice(now)
 	}
+}
+
+// drain takes what is in lo as long as more says so, and reports whether there was
+// anything.
+func (j *journal) drain(more func() bool) (found bool) {
+	for more() {
+		select {
+		case o := <-j.d.lo:
+			found = true
+			j.span(o)
+		default:
+			return found
+		}
+	}
+	return found
 }
 
 // open opens what was asked for.
@@ -185,8 +190,11 @@ func (j *journal) take(it item) {
 	}
 }
 
-// span adds an ended span to its batch.
+// span counts an ended span and adds it to its batch.
 func (j *journal) span(o *openSpan) {
+	if o.counts {
+		j.core.slow.countSpan(o)
+	}
 	if !j.file.on() {
 		return
 	}

@@ -37,31 +37,36 @@ const (
 	loSoon = 128
 )
 
-// put queues what does not wait.
-func (d *decision) put(c *core, it item) {
+// put queues what does not wait, and reports whether there was room.
+func (d *decision) put(c *core, it item) bool {
 	select {
 	case d.hi <- it:
+		return true
 	default:
-		signal := signalLog
-		if it.ended != nil {
-			signal = signalSpan
-		}
-		c.losses.drop(sinkFile, signal, dropQueue, 1)
 	}
+	signal := signalLog
+	if it.ended != nil {
+		signal = signalSpan
+	}
+	c.losses.drop(sinkFile, signal, dropQueue, 1)
+	return false
 }
 
-// putEnded queues a span that has ended, for the capture.
-func (d *decision) putEnded(o *openSpan) {
+// putEnded queues a span that has ended, for the capture, and reports whether
+// there was room.
+func (d *decision) putEnded(o *openSpan) bool {
 	if o.urgent() {
-		d.put(o.core, item{ended: o})
-		return
+		return d.put(o.core, item{ended: o})
 	}
+	room := true
 	select {
 	case d.lo <- o:
 	default:
+		room = false
 		o.core.losses.drop(sinkFile, signalSpan, dropQueue, 1)
 	}
 	d.nudge()
+	return room
 }
 
 // nudge wakes the journal if that has to be: because it sleeps without a time to

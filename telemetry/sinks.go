@@ -197,9 +197,10 @@ func (j *journal) metrics(p *peaks) []point.Metric {
 }
 
 // measure is the same in two parts: what is always cumulative, and what can also
-// be told as what is new.
+// be told as what is new. Spans that have ended and wait count.
 func (j *journal) measure(p *peaks) (fast, slow []point.Metric) {
 	c := j.core
+	j.drain(func() bool { return true })
 	c.hot.raise(&j.file.peaks, &j.prom.peaks, &j.otlp.peaks)
 	out := c.hot.metrics(p)
 	*p = peaks{}

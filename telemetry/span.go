@@ -15,6 +15,21 @@ type Span struct{ s *openSpan }
 // contextKey is the key under which a context holds its *openSpan.
 type contextKey struct{}
 
+// spanContext is a context that carries a span. It is a part of the span, so that
+// a span takes one allocation and not two.
+type spanContext struct {
+	context.Context
+	span *openSpan
+}
+
+// Value is that of a context.
+func (c *spanContext) Value(key any) any {
+	if _, ok := key.(contextKey); ok {
+		return c.span
+	}
+	return c.Context.Value(key)
+}
+
 // openSpan holds all that is known of a span until it ends, so that one that
 // began before telemetry was decided on is no different from others.
 type openSpan struct {
@@ -22,6 +37,7 @@ type openSpan struct {
 	kind   Kind
 	start  time.Time
 	parent *openSpan
+	within spanContext // what Begin returns
 
 	// In the registry of open spans, guarded by the core's openMu.
 	prev, next *openSpan
@@ -29,6 +45,7 @@ type openSpan struct {
 	// What the capture has of it before it ends: the journal's.
 	told   bool // that it began
 	events int  // how many of happened
+	counts bool // set before the journal takes it: the journal counts it
 
 	mu     sync.Mutex
 	id     spanID // none before the decision, and for a span that is kept back
@@ -65,6 +82,7 @@ const (
 	maxEvents     = 16
 	usualValues   = 8
 	manyValues    = 26
+	usualNames    = 3
 )
 
 // Begin opens a span below the one that ctx carries. Off, it returns ctx
@@ -79,7 +97,8 @@ func (t Tel) Begin(ctx context.Context, k Kind) (context.Context, Span) {
 	if s == nil {
 		return ctx, Span{}
 	}
-	return context.WithValue(ctx, contextKey{}, s), Span{s}
+	s.within = spanContext{ctx, s}
+	return &s.within, Span{s}
 }
 
 // BeginInChild opens a span below the child's own, for what belongs to no request.
@@ -193,6 +212,9 @@ func (s Span) Name(k NameKey, n UserName) {
 		}
 	}
 	if len(o.values)+len(o.names) < maxAttributes {
+		if o.names == nil {
+			o.names = make([]pendingName, 0, usualNames)
+		}
 		o.names = append(o.names, pendingName{k, n})
 	}
 }
@@ -253,17 +275,19 @@ func (o *openSpan) finish(now time.Time, cut bool) {
 	o.mu.Unlock()
 	o.core.leave(o)
 	o.totals()
-	if (!cut || o.kind >= SpanCleanup) && (!held || o.kind == SpanSessionAppend || o.lasted >= heldFor(o.kind)) {
-		o.core.slow.countSpan(o)
-	}
+	counts := (!cut || o.kind >= SpanCleanup) && (!held || o.kind == SpanSessionAppend || o.lasted >= heldFor(o.kind))
+	taken := false
 	switch {
 	case reported:
-		o.export()
+		taken = o.export(counts)
 	case !held:
 	case o.failed || o.lasted >= heldFor(o.kind):
-		o.core.late(o)
+		taken = o.core.late(o, counts)
 	case o.kind == SpanSessionAppend:
 		o.core.dropSpan()
+	}
+	if counts && !taken {
+		o.core.slow.countSpan(o)
 	}
 }
 
@@ -308,15 +332,19 @@ func (o *openSpan) totals() {
 	}
 }
 
-// export hands the ended span on.
-func (o *openSpan) export() {
+// export hands the ended span on. It reports whether the journal has taken it,
+// and with it, where counts, the duty to count it: many at once are counted in a
+// third of the time, because the code and what it counts in are at hand then.
+func (o *openSpan) export(counts bool) bool {
 	d := o.core.decided.Load()
 	if d.otlp != nil {
 		d.otlp.Span(&endedSpan{o: o, tracer: &d.tracer})
 	}
-	if d.config.File.On {
-		d.putEnded(o)
+	if !d.config.File.On {
+		return false
 	}
+	o.counts = counts
+	return d.putEnded(o)
 }
 
 // faulty follows telemetry.md 4.4: a condition that the client made is no error
