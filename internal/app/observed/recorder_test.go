@@ -24,21 +24,7 @@ func TestRuntimeTrace(t *testing.T) {
 	for _, when := range []string{"cleanup", "always"} {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.serveOne(t, "notes", mcptest.Stubborn)
-			w.ending = func(c *child) {
-				time.Sleep(100 * time.Millisecond)
-				_ = c.cmd.Process.Signal(syscall.SIGSTOP)
-				time.Sleep(localagent.CleanupWait - 225*time.Millisecond)
-				_ = c.cmd.Process.Signal(syscall.SIGCONT)
-			}
-			w.converse(t, "MC_TELEMETRY=file", "MC_TELEMETRY_RUNTIME_TRACE="+when)
-			name, trace := "", ""
-			for n, text := range files(t, w.home) {
-				if strings.HasSuffix(n, ".runtime.trace") {
-					name, trace = n, text
-				}
-			}
+			w, name, trace := traced(t, when)
 			if !strings.HasPrefix(trace, "go 1.") || !strings.Contains(trace, "magicode/internal/mcp.") {
 				t.Fatalf("%q has %d bytes that are no runtime trace of ours", name, len(trace))
 			}
@@ -69,4 +55,28 @@ func TestRuntimeTrace(t *testing.T) {
 			}
 		})
 	}
+}
+
+// traced is a world with a runtime trace in it. A child on a busy machine can be
+// done with its cleanup in the moment in which it goes on: then there is none, and
+// another one is tried.
+func traced(t *testing.T, when string) (w *world, name, trace string) {
+	t.Helper()
+	for range 5 {
+		w = newWorld(t)
+		w.serveOne(t, "notes", mcptest.Stubborn)
+		w.ending = func(c *child) {
+			time.Sleep(100 * time.Millisecond)
+			_ = c.cmd.Process.Signal(syscall.SIGSTOP)
+			time.Sleep(localagent.CleanupWait - 225*time.Millisecond)
+			_ = c.cmd.Process.Signal(syscall.SIGCONT)
+		}
+		w.converse(t, "MC_TELEMETRY=file", "MC_TELEMETRY_RUNTIME_TRACE="+when)
+		for n, text := range files(t, w.home) {
+			if strings.HasSuffix(n, ".runtime.trace") {
+				return w, n, text
+			}
+		}
+	}
+	return w, "", ""
 }
