@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"magicode/telemetry/reader"
@@ -96,44 +95,26 @@ func order(path string) string {
 	return strings.Join(parts, ".")
 }
 
-// segment is what a file's name says: its signal, and its number, 0 for none.
-func segment(path string) (signal string, n int) {
-	parts := strings.Split(filepath.Base(path), ".")
-	if len(parts) > 2 {
-		signal = parts[1]
-	}
-	if len(parts) > 3 {
-		n, _ = strconv.Atoi(parts[2]) // what is no number is no segment
-	}
-	return signal, n
-}
-
 // read reads all files of a capture.
 func (f found) read() (*reader.Capture, error) {
 	c := new(reader.Capture)
 	if info, err := os.Lstat(f.trace); err == nil {
 		c.RuntimeTrace = info.Size()
 	}
-	last := map[string]int{}
 	for _, path := range f.files {
-		signal, n := segment(path)
-		if before, ok := last[signal]; !ok && n > 0 || ok && n > before+1 {
-			c.Rotated = true
-		}
-		last[signal] = n
-		if err := readFile(c, path, signal); err != nil {
+		if err := readFile(c, path); err != nil {
 			return nil, err
 		}
 	}
 	return c, nil
 }
 
-func readFile(c *reader.Capture, path, signal string) error {
+func readFile(c *reader.Capture, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	err = c.Read(f, signal)
+	err = c.Read(f, filepath.Base(path))
 	return errors.Join(err, f.Close())
 }
 

@@ -227,7 +227,7 @@ func TestRotated(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if text, _ := explain(t, Options{Dir: dir}); !strings.Contains(text, "telemetry-loss") || !strings.Contains(text, "is gone") {
+	if text, _ := explain(t, Options{Dir: dir}); !strings.Contains(text, "telemetry-loss") || !strings.Contains(text, "the middle of the story is missing") {
 		t.Errorf("not noticed:\n%s", text)
 	}
 }

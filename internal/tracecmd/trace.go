@@ -110,7 +110,7 @@ func status(o Options, a *reader.Analysis) int {
 
 // FailWords are the words that --fail-on takes: the verdicts, and short forms of two.
 func FailWords() []string {
-	return []string{"stuck", "stuck-cleanup", "vanished", "output-failed", "failed-startup", "slow-cleanup", "near-miss", "queue-pressure", "slow-startup",
+	return []string{"stuck", "stuck-cleanup", "vanished", "output-failed", "failed-startup", "failed-run", "slow-cleanup", "near-miss", "queue-pressure", "slow-startup",
 		"slow-provider", "slow-disk", "slow-history", "dropped", "telemetry-loss"}
 }
 

@@ -53,7 +53,7 @@ func TestHealthy(t *testing.T) {
 		tel.Exit(0, telemetry.WordOf("shutdown"), false)
 	})
 	text, status := explain(t, Options{Dir: dir, FailOn: []string{"stuck"}})
-	for _, want := range []string{"exit 0 (shutdown)", "○ healthy", "run 1   completed", "execute_tool bash", "turn.start ×1", "torn lines 0"} {
+	for _, want := range []string{"exit 0 (shutdown)", "○ healthy", "run 1   completed", "execute_tool bash", "requests  turn.start ", "torn lines 0"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

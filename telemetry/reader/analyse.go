@@ -22,8 +22,10 @@ type Analysis struct {
 	Goroutines string       `json:"goroutines,omitempty"`
 	Names      []Name       `json:"names,omitempty"` // with --resolve: the hashes in the capture
 
-	began, last time.Time
-	lanes       []lane // the child's own spans, for the timeline
+	began  time.Time
+	dump   Evidence // of the goroutines
+	lanes  []lane   // the child's own spans, for the timeline
+	opened []Span   // those without an end, of which only records tell
 }
 
 // Source is which child the capture is of, and how whole it is.
@@ -44,15 +46,17 @@ type Exit struct {
 	Code     int64  `json:"code"`
 	Reason   string `json:"reason"`
 	Detached bool   `json:"detached"`
+	at       Evidence
 }
 
 // Verdict is one finding, with what it rests on and what to try.
 type Verdict struct {
-	Code     string   `json:"code"`
-	Severe   bool     `json:"severe"`
-	Text     string   `json:"text"`
-	Evidence []string `json:"evidence,omitempty"`
-	Try      string   `json:"try,omitempty"`
+	Code     string     `json:"code"`
+	Severe   bool       `json:"severe"`
+	Text     string     `json:"text"`
+	Details  []string   `json:"details"`  // what the capture says of it, in words
+	Evidence []Evidence `json:"evidence"` // where that stands; at most 16 places
+	Try      string     `json:"try,omitempty"`
 }
 
 // Unfinished is a span without an end of its own.
@@ -62,9 +66,7 @@ type Unfinished struct {
 	Depth  int     `json:"depth"`  // unfinished spans above it
 	Phase  string  `json:"phase,omitempty"`
 	Server string  `json:"server,omitempty"` // an MCP server
-	id     string
-	above  string
-	start  time.Time
+	span   *Span
 	what   string
 }
 
@@ -81,7 +83,7 @@ func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 // Analyse explains a capture. name is what it is called.
 func Analyse(name string, c *Capture) *Analysis {
 	// None is an empty list for a program, not null.
-	a := &Analysis{Version: 1, last: c.Last, Cleanup: []Step{}, Runs: []Run{}, Unfinished: []Unfinished{}, Requests: []Request{}}
+	a := &Analysis{Version: 1, Cleanup: []Step{}, Runs: []Run{}, Unfinished: []Unfinished{}, Requests: []Request{}}
 	a.source(name, c)
 	a.exit(c)
 	a.open(c)
@@ -93,7 +95,7 @@ func Analyse(name string, c *Capture) *Analysis {
 		r := &c.Records[i]
 		a.began = earlier(a.began, r.Time)
 		if r.Name == "magi.goroutines" {
-			a.Goroutines = r.Body
+			a.Goroutines, a.dump = r.Body, r.evidence(c)
 		}
 	}
 	a.Duration = millis(c.Last.Sub(a.began))
@@ -114,23 +116,25 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 func (a *Analysis) source(name string, c *Capture) {
 	r := c.Resource
 	a.Capture = Source{Name: name, Program: strings.TrimSpace(r["service.name"] + " " + r["service.version"]), Runtime: r["process.runtime.version"],
 		Platform: strings.Trim(r["os.type"]+"/"+r["host.arch"], "/"), Bytes: c.Signals, Torn: c.Torn, Rotated: c.Rotated, Trace: c.RuntimeTrace}
-	for i := range c.Records {
-		if n, ok := c.Records[i].Attributes["magi.telemetry.dropped"].(int64); ok {
-			a.Capture.Dropped = max(a.Capture.Dropped, n)
-		}
-	}
-	a.Capture.Dropped = max(a.Capture.Dropped, int64(c.Total("magi.telemetry.dropped")))
+	a.Capture.Dropped = max(c.beatDropped(), int64(c.Total("magi.telemetry.dropped")))
 }
 
 func (a *Analysis) exit(c *Capture) {
 	for i := range c.Records {
 		if r := &c.Records[i]; r.Name == "magi.exit" {
 			code, _ := r.Attributes["process.exit.code"].(int64)
-			a.Exit = &Exit{Code: code, Reason: text(r.Attributes, "magi.exit.reason"), Detached: text(r.Attributes, "magi.detached") == "true"}
+			a.Exit = &Exit{code, text(r.Attributes, "magi.exit.reason"), text(r.Attributes, "magi.detached") == "true", r.evidence(c)}
 		}
 	}
 }
@@ -168,7 +172,8 @@ type lane struct {
 // maxLanes bounds the timeline.
 const maxLanes = 200
 
-// lane collects the spans right below the child, and the stages of its start.
+// lane collects the spans right below the child, the stages of its start, and what
+// never ended.
 func (a *Analysis) lane(c *Capture) {
 	child := ""
 	for i := range c.Spans {
@@ -176,16 +181,13 @@ func (a *Analysis) lane(c *Capture) {
 			child = c.Spans[i].ID
 		}
 	}
-	for i := range c.Spans {
-		s := &c.Spans[i]
-		if s.Name == "magi.child" || s.Parent != child && !strings.HasPrefix(s.Name, "magi.startup") && s.Name != "magi.mcp.connect" && s.Name != runSpan {
-			continue
-		}
-		a.lanes = append(a.lanes, lane{label(s.Name, s.Attributes), s.Start, s.End, s.cut(), s.Error})
-	}
-	for _, u := range a.Unfinished {
-		if u.Name != "magi.child" {
-			a.lanes = append(a.lanes, lane{describe(u), u.start, u.start.Add(time.Duration(u.Age * float64(time.Millisecond))), true, false})
+	for s := range a.begun(c) {
+		switch {
+		case s.Name == "magi.child":
+		case s.unended():
+			a.lanes = append(a.lanes, lane{describe(unfinished(s)), s.Start, s.End, true, false})
+		case s.Parent == child || strings.HasPrefix(s.Name, "magi.startup") || s.Name == "magi.mcp.connect" || s.Name == runSpan:
+			a.lanes = append(a.lanes, lane{label(s.Name, s.Attributes), s.Start, s.End, false, s.Error})
 		}
 	}
 	slices.SortStableFunc(a.lanes, func(x, y lane) int { return x.start.Compare(y.start) })

@@ -137,13 +137,12 @@ func (p *printer) waterfalls(d *Diff) {
 				p.f("  %-26s %s        –\n", shown, name)
 				continue
 			}
-			mark, sign := "", " "
-			if s.Open {
-				mark, sign = "▶ cut", "≥"
-			}
-			p.f("  %-26s %s %s %6.0f ms  %s\n", shown, name, sign, s.Took, p.bar(s.From, s.Took, end, mark))
+			p.f("  %-*s %s %s  %s\n", titleWidth, shown, name, took(s.Took, s.Open), bar(s.From, s.Took, end, p.bars-2, s.mark()))
 		}
 	}
+	p.bars -= 2
+	p.axis(2+titleWidth+3+tookWidth+2, end)
+	p.bars += 2
 }
 
 // titles are the steps of both, in the order of A, then what only B has, and the

@@ -90,12 +90,19 @@ func (p page) verdicts(a *Analysis) {
 			class = "card good"
 		}
 		p.f("<section class=\"%s\"><strong>%s</strong> %s", class, v.Code, v.Text)
-		if len(v.Evidence) > 0 {
+		if len(v.Details) > 0 {
 			p.f("<ul>")
-			for _, e := range v.Evidence {
-				p.f("<li>%s</li>", e)
+			for _, d := range v.Details {
+				p.f("<li>%s</li>", d)
 			}
 			p.f("</ul>")
+		}
+		if len(v.Evidence) > 0 {
+			p.f("<details><summary>Evidence</summary><ul>")
+			for _, e := range v.Evidence {
+				p.f("<li>%s, line %d: %s</li>", e.File, e.Line, strings.TrimSpace(e.Record+" "+e.Span))
+			}
+			p.f("</ul></details>")
 		}
 		if v.Try != "" {
 			p.f("<p>Try: %s</p>", v.Try)
@@ -165,6 +172,9 @@ func (p page) cleanup(steps []Step) {
 		if s.Phase != "" && s.Open {
 			title += ", " + s.Phase
 		}
+		if s.Waiting {
+			title += ", waiting"
+		}
 		p.lane(title, duration(s.Took, s.Open), barClass(s.Open, false), s.From/end, s.Took/end, mark/end, "")
 	}
 }
@@ -183,10 +193,10 @@ func (p page) timeline(a *Analysis) {
 
 func (p page) runs(runs []Run) {
 	for _, r := range runs[:min(len(runs), maxLanes)] {
-		p.f("<h2>Run %d</h2><p class=\"dim\">%s · %s · %.0f ms</p>\n", r.Seq, r.Outcome, r.Persistence, r.Took)
+		p.f("<h2>Run %d</h2><p class=\"dim\">%s · %s</p>\n", r.Seq, r.ended(), duration(r.Took, r.Open))
 		whole := max(r.Took, 1)
 		for _, part := range r.Parts[:min(len(r.Parts), maxLanes)] {
-			p.lane(part.Name, duration(part.Took, false), "bar", part.From/whole, part.Took/whole, 0, part.Note)
+			p.lane(part.Name, duration(part.Took, part.Open), barClass(part.Open, part.failed), part.From/whole, part.Took/whole, 0, part.Note)
 		}
 	}
 }

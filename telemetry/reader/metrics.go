@@ -17,7 +17,11 @@ type Point struct {
 	Sum      float64
 	Bounds   []float64
 	Buckets  []uint64
+
+	at place
 }
+
+func (p *Point) evidence(c *Capture) Evidence { return c.evidence(p.at, p.Name, "") }
 
 type wirePoint struct {
 	Attributes                      wireAttributes
@@ -47,21 +51,21 @@ func (c *Capture) metrics(w *wireMetrics) {
 		for _, m := range scope.Metrics {
 			switch {
 			case m.Sum != nil:
-				c.points(m.Name, false, m.Sum.DataPoints)
+				c.keep(m.Name, false, m.Sum.DataPoints)
 			case m.Gauge != nil:
-				c.points(m.Name, true, m.Gauge.DataPoints)
+				c.keep(m.Name, true, m.Gauge.DataPoints)
 			case m.Histogram != nil:
-				c.points(m.Name, false, m.Histogram.DataPoints)
+				c.keep(m.Name, false, m.Histogram.DataPoints)
 			}
 		}
 	}
 }
 
-func (c *Capture) points(name string, gauge bool, points []wirePoint) {
+func (c *Capture) keep(name string, gauge bool, points []wirePoint) {
 	for i := range points {
 		w := &points[i]
 		p := Point{Name: name, Gauge: gauge, From: nanos(w.StartTimeUnixNano), To: nanos(w.TimeUnixNano), Value: counted(w.AsDouble),
-			Count: unsigned(w.Count), Sum: counted(w.Sum), Bounds: w.ExplicitBounds, Labels: map[string]string{}}
+			Count: unsigned(w.Count), Sum: counted(w.Sum), Bounds: w.ExplicitBounds, Labels: map[string]string{}, at: c.here()}
 		for k, v := range c.values(w.Attributes) {
 			if s, ok := v.(string); ok {
 				p.Labels[k] = s
@@ -123,6 +127,16 @@ func (p *Point) has(labels []string) bool {
 		}
 	}
 	return true
+}
+
+// points are those of a metric that fit.
+func (c *Capture) points(name string, fit func(*Point) bool) (out []*Point) {
+	for i := range c.Points {
+		if p := &c.Points[i]; p.Name == name && fit(p) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // samples are the values of a gauge over time.

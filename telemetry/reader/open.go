@@ -2,6 +2,7 @@ package reader
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -10,39 +11,119 @@ import (
 	"magicode/telemetry"
 )
 
-// open finds the spans that began and did not end: those with a start record
-// alone, and those that the exit cut off. What later records say of a span,
-// how far it came and who it is about, counts.
+// begun are all spans that began: the ended ones, and those that only their records
+// tell of.
+func (a *Analysis) begun(c *Capture) iter.Seq[*Span] {
+	return func(yield func(*Span) bool) {
+		for _, spans := range [][]Span{c.Spans, a.opened} {
+			for i := range spans {
+				if !yield(&spans[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// open finds the spans that began and did not end: those that only their records
+// tell of, and those that the exit cut off.
 func (a *Analysis) open(c *Capture) {
-	ended := map[string]bool{}
-	for i := range c.Spans {
-		s := &c.Spans[i]
-		ended[s.ID] = true
-		if s.cut() {
-			a.Unfinished = append(a.Unfinished, unfinished(s.Name, s.ID, s.Parent, s.Start, s.End, s.Attributes))
-		}
-	}
-	known := told(c)
-	for i := range c.Records {
-		r := &c.Records[i]
-		if r.Name != "magi.span.start" || ended[r.SpanID] {
-			continue
-		}
-		ended[r.SpanID] = true
-		attributes := known[r.SpanID]
-		a.Unfinished = append(a.Unfinished, unfinished(text(attributes, "magi.span.name"), r.SpanID, text(r.Attributes, "magi.span.parent"), r.Time, c.Last, attributes))
-	}
+	a.opened = opened(c, a.Exit != nil)
 	above := map[string]string{}
-	for i := range a.Unfinished {
-		above[a.Unfinished[i].id] = a.Unfinished[i].above
+	for s := range a.begun(c) {
+		if s.unended() {
+			a.Unfinished = append(a.Unfinished, unfinished(s))
+			above[s.ID] = s.Parent
+		}
 	}
 	deep := depths(above)
 	for i := range a.Unfinished {
-		if d, ok := deep[a.Unfinished[i].above]; ok {
+		if d, ok := deep[a.Unfinished[i].span.Parent]; ok {
 			a.Unfinished[i].Depth = d + 1
 		}
 	}
-	slices.SortStableFunc(a.Unfinished, func(x, y Unfinished) int { return cmp.Or(cmp.Compare(y.Depth, x.Depth), cmp.Compare(y.Age, x.Age)) })
+	slices.SortStableFunc(a.Unfinished, func(x, y Unfinished) int { return cmp.Or(cmp.Compare(y.Depth, x.Depth), cmp.Compare(x.Age, y.Age)) })
+}
+
+// opened are the spans without an end, each from the records that tell of it: what
+// the later ones say of it, how far it came and who it is about, counts. exited: the
+// capture has its exit record.
+func opened(c *Capture, exited bool) []Span {
+	ended := make(map[string]bool, len(c.Spans))
+	for i := range c.Spans {
+		ended[c.Spans[i].ID] = true
+	}
+	at := map[string]int{}
+	var out []Span
+	var latest []time.Time
+	for i := range c.Records {
+		r := &c.Records[i]
+		name := text(r.Attributes, "magi.span.name")
+		if ended[r.SpanID] || r.SpanID == "" || !strings.HasPrefix(r.Name, "magi.span.") {
+			continue
+		}
+		k, known := at[r.SpanID]
+		if !known {
+			k = len(out)
+			at[r.SpanID] = k
+			out = append(out, Span{ID: r.SpanID, Trace: r.Trace, Start: began(r), End: c.Last, Attributes: map[string]any{}, open: true, at: r.at})
+			latest = append(latest, time.Time{})
+		}
+		s := &out[k]
+		s.Name, s.Parent = cmp.Or(name, s.Name), cmp.Or(text(r.Attributes, "magi.span.parent"), s.Parent)
+		latest[k] = later(latest[k], r.Time)
+		if e := text(r.Attributes, "magi.event.name"); e != "" {
+			s.Events = append(s.Events, Event{e, r.Time})
+		}
+		maps.Copy(s.Attributes, r.Attributes)
+	}
+	return c.surelyOpen(out, latest, exited)
+}
+
+// began is when the span of a record began, as far as the record knows.
+func began(r *Record) time.Time {
+	age, _ := r.Attributes["magi.span.age_ms"].(int64)
+	return r.Time.Add(-time.Duration(age) * time.Millisecond)
+}
+
+// surelyOpen leaves out spans whose ends may have been in a segment that is gone: of
+// a child that ended, all of them, since what it left open was cut off and stands at
+// its end; of another one those that nothing is known of since the newest part
+// begins, unless something below them is open.
+func (c *Capture) surelyOpen(spans []Span, latest []time.Time, exited bool) []Span {
+	first, rotated := c.gap["traces"]
+	if !rotated {
+		return spans
+	}
+	if exited {
+		return nil
+	}
+	resumed := c.Last
+	for i := range c.Spans {
+		if s := &c.Spans[i]; int(s.at.file) >= first && s.End.Before(resumed) {
+			resumed = s.End
+		}
+	}
+	at := make(map[string]int, len(spans))
+	for i := range spans {
+		at[spans[i].ID] = i
+	}
+	sure := make([]bool, len(spans))
+	for i := range spans {
+		if latest[i].Before(resumed) && spans[i].Name != "magi.child" {
+			continue
+		}
+		for k, ok := i, true; ok && !sure[k]; k, ok = at[spans[k].Parent] {
+			sure[k] = true
+		}
+	}
+	out := spans[:0]
+	for i := range spans {
+		if sure[i] {
+			out = append(out, spans[i])
+		}
+	}
+	return out
 }
 
 // depths is how many of the spans lie above each, where above leads from one to
@@ -71,31 +152,16 @@ func depths(above map[string]string) map[string]int {
 	return out
 }
 
-// told is what all records say of a span, the latest last.
-func told(c *Capture) map[string]map[string]any {
-	out := map[string]map[string]any{}
-	for i := range c.Records {
-		r := &c.Records[i]
-		if r.SpanID == "" || !strings.HasPrefix(r.Name, "magi.span.") {
-			continue
-		}
-		if out[r.SpanID] == nil {
-			out[r.SpanID] = map[string]any{}
-		}
-		maps.Copy(out[r.SpanID], r.Attributes)
-	}
-	return out
-}
-
-func unfinished(name, id, above string, start, end time.Time, attributes map[string]any) Unfinished {
-	u := Unfinished{Name: name, Age: millis(end.Sub(start)), id: id, above: above, start: start}
-	u.Server = text(attributes, "magi.mcp.server")
-	if t := text(attributes, "network.transport"); t != "" && u.Server != "" {
+// unfinished is a span in words: how long it took, whom it is about, how far it came.
+func unfinished(s *Span) Unfinished {
+	u := Unfinished{Name: s.Name, Age: millis(s.End.Sub(s.Start)), span: s}
+	u.Server = text(s.Attributes, "magi.mcp.server")
+	if t := text(s.Attributes, "network.transport"); t != "" && u.Server != "" {
 		u.what = u.Server + " (" + carriers[t] + ")"
 	}
 	for _, key := range []string{"magi.mcp.step", "magi.mcp.phase", "magi.attempt.phase", "magi.worker", telemetry.KeyTool.String(), "magi.session.action"} {
-		if s := text(attributes, key); s != "" {
-			u.Phase = s
+		if v := text(s.Attributes, key); v != "" {
+			u.Phase = v
 			break
 		}
 	}

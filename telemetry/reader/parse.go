@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -37,10 +38,36 @@ type Capture struct {
 	Bytes        int64
 	Last         time.Time // the last time that anything tells
 
-	inside int // see maxInside
+	inside int      // see maxInside
+	names  []string // of the files
+	lineNo int32    // that is read, from 1
+
+	newest map[string]int // the last segment of each signal
+	gap    map[string]int // of each signal: the first file behind segments that are missing
 }
 
-// Span is one ended span.
+// place is where something was read: which file, and which line of it.
+type place struct{ file, line int32 }
+
+// Evidence is where in a capture something stands.
+type Evidence struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`           // from 1
+	Record string `json:"record"`         // name of the span, record or metric
+	Span   string `json:"span,omitempty"` // its id: a line can hold several
+}
+
+func (c *Capture) here() place { return place{int32(len(c.names) - 1), c.lineNo} }
+
+func (c *Capture) evidence(at place, record, span string) Evidence {
+	e := Evidence{Line: int(at.line), Record: record, Span: span}
+	if int(at.file) < len(c.names) {
+		e.File = c.names[at.file]
+	}
+	return e
+}
+
+// Span is one ended span, or one that only its records tell of.
 type Span struct {
 	Name, ID, Parent, Trace string
 	Start, End              time.Time
@@ -48,7 +75,15 @@ type Span struct {
 	Attributes              map[string]any
 	Events                  []Event
 	Links                   []string // ids of spans
+
+	open bool // it has no end: End is that of the capture
+	at   place
 }
+
+// unended reports a span that nothing but the exit, if anything, has ended.
+func (s *Span) unended() bool { return s.open || text(s.Attributes, "magi.span.cut") == "true" }
+
+func (s *Span) evidence(c *Capture) Evidence { return c.evidence(s.at, s.Name, s.ID) }
 
 // Event is something that happened inside a span.
 type Event struct {
@@ -62,7 +97,11 @@ type Record struct {
 	Time                time.Time
 	Attributes          map[string]any
 	Body                string
+
+	at place
 }
+
+func (r *Record) evidence(c *Capture) Evidence { return c.evidence(r.at, r.Name, r.SpanID) }
 
 // Text is an attribute as text, "" when there is none.
 func text(attributes map[string]any, key string) string {
@@ -75,17 +114,18 @@ func text(attributes map[string]any, key string) string {
 	return ""
 }
 
-func (s *Span) cut() bool { return text(s.Attributes, "magi.span.cut") == "true" }
-
-// Read adds the lines of one file of a signal: traces, logs or metrics. A line
-// that is no JSON is counted and skipped; unknown keys and records are fine.
-func (c *Capture) Read(r io.Reader, signal string) error {
+// Read adds the lines of one file. name is the file's, whose second part is its
+// signal, or the signal alone: traces, logs or metrics. A line that is no JSON is
+// counted and skipped; unknown keys and records are fine.
+func (c *Capture) Read(r io.Reader, name string) error {
 	if c.Signals == nil {
-		c.Signals = map[string]int64{}
+		c.Signals, c.newest, c.gap = map[string]int64{}, map[string]int{}, map[string]int{}
 	}
+	signal := c.begin(name)
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for {
 		line, err := readLine(lines)
+		c.lineNo++
 		c.Bytes += int64(len(line))
 		c.Signals[signal] += int64(len(line)) + 1
 		if c.Bytes > maxBytes || len(c.Spans)+len(c.Records)+len(c.Points) > maxRecords || c.inside > maxInside {
@@ -101,6 +141,31 @@ func (c *Capture) Read(r io.Reader, signal string) error {
 			return err
 		}
 	}
+}
+
+// begin notes which file is read, and whether segments are missing before it.
+func (c *Capture) begin(name string) (signal string) {
+	signal, n := Segment(name)
+	if before, ok := c.newest[signal]; !ok && n > 0 || ok && n > before+1 {
+		c.Rotated = true
+		c.gap[signal] = len(c.names)
+	}
+	c.newest[signal] = n
+	c.names, c.lineNo = append(c.names, name), 0
+	return signal
+}
+
+// Segment is what a file's name says: its signal, and the number of its segment, 0
+// for the first.
+func Segment(name string) (signal string, n int) {
+	parts := strings.Split(name, ".")
+	if len(parts) == 1 {
+		return name, 0
+	}
+	if len(parts) > 3 {
+		n, _ = strconv.Atoi(parts[2]) // what is no number is no segment
+	}
+	return parts[1], n
 }
 
 // readLine returns a line without its end; one that is too long comes back as
@@ -239,7 +304,7 @@ func (c *Capture) line(line []byte) bool {
 		for _, scope := range r.ScopeSpans {
 			for _, s := range scope.Spans {
 				span := Span{Name: s.Name, ID: s.SpanID, Parent: s.ParentSpanID, Trace: s.TraceID,
-					Start: nanos(s.StartTimeUnixNano), End: nanos(s.EndTimeUnixNano), Error: s.Status.Code == 2, Attributes: c.values(s.Attributes)}
+					Start: nanos(s.StartTimeUnixNano), End: nanos(s.EndTimeUnixNano), Error: s.Status.Code == 2, Attributes: c.values(s.Attributes), at: c.here()}
 				c.inside += len(s.Events) + len(s.Links)
 				for _, e := range s.Events {
 					span.Events = append(span.Events, Event{e.Name, nanos(e.TimeUnixNano)})
@@ -256,7 +321,7 @@ func (c *Capture) line(line []byte) bool {
 		c.resource(r.Resource)
 		for _, scope := range r.ScopeLogs {
 			for _, l := range scope.LogRecords {
-				rec := Record{Name: l.EventName, SpanID: l.SpanID, Trace: l.TraceID, Time: nanos(l.TimeUnixNano), Attributes: c.values(l.Attributes)}
+				rec := Record{Name: l.EventName, SpanID: l.SpanID, Trace: l.TraceID, Time: nanos(l.TimeUnixNano), Attributes: c.values(l.Attributes), at: c.here()}
 				if l.Body.StringValue != nil {
 					rec.Body = *l.Body.StringValue
 				}

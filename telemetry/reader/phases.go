@@ -28,7 +28,7 @@ func phaseName(name string) string {
 func phases(c *Capture, open []Unfinished) []Phase {
 	took := map[string][]float64{}
 	for i := range c.Spans {
-		if s := &c.Spans[i]; !s.cut() && s.Name != "magi.cleanup.snapshot" {
+		if s := &c.Spans[i]; !s.unended() && s.Name != "magi.cleanup.snapshot" {
 			took[phaseName(s.Name)] = append(took[phaseName(s.Name)], millis(s.End.Sub(s.Start)))
 		}
 	}
@@ -68,10 +68,14 @@ func percentile95(v []float64) float64 {
 	return v[min(len(v)*95/100, len(v)-1)]
 }
 
-// slowest are the phases with the longest single spans; the child and the runs
-// are no news.
+// slowest are the phases with the longest single spans. Those that only hold others
+// are no news: the child, its runs, its requests, its start and its end.
 func (a *Analysis) slowest(n int) []Phase {
-	out := slices.DeleteFunc(slices.Clone(a.Phases), func(p Phase) bool { return p.Name == "magi.child" || p.Name == runSpan })
+	holds := func(p Phase) bool {
+		return p.Name == "magi.child" || p.Name == runSpan || p.Name == "magi.startup" || p.Name == cleanupSpan ||
+			slices.ContainsFunc(a.Requests, func(r Request) bool { return r.Method == p.Name })
+	}
+	out := slices.DeleteFunc(slices.Clone(a.Phases), holds)
 	slices.SortStableFunc(out, func(x, y Phase) int { return cmp.Compare(y.Max, x.Max) })
 	return out[:min(n, len(out))]
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,7 +22,10 @@ type Look struct {
 const (
 	usualWidth = 100
 	leastWidth = 60
-	besideBars = 50 // what stands before and behind a bar
+	titleWidth = 26 // of a step or a part, before its bar
+	besideBars = 52 // what stands before and behind a bar of the cleanup
+	leastTitle = 16
+	leastBars  = 10
 	maxRuns    = 10
 	maxParts   = 12
 	maxOpen    = 12
@@ -146,41 +150,104 @@ func (p *printer) verdicts(a *Analysis) {
 		}
 		fmt.Fprint(p.w, p.painted(color, mark))
 		p.f(" %-15s %s\n", v.Code, v.Text)
-		for _, e := range v.Evidence {
-			p.f("                  %s\n", e)
+		for _, d := range v.Details {
+			p.f("                  %s\n", d)
+		}
+		if p.look.All {
+			p.evidence(a.Capture.Name, v.Evidence)
 		}
 	}
 }
 
-// bar is a bar of a waterfall in its place.
-func (p *printer) bar(from, took, end float64, mark string) string {
-	left := int(from / end * float64(p.bars))
-	width := max(int(took/end*float64(p.bars)), 1)
-	left, width = min(max(left, 0), p.bars), min(width, p.bars)
-	return strings.Repeat(" ", left) + strings.Repeat("█", width) + mark
+// evidence prints where something stands, by the files' names without the capture's,
+// which are those of all of them.
+func (p *printer) evidence(name string, places []Evidence) {
+	for _, e := range places {
+		p.f("                  at %s:%d  %s\n", strings.TrimPrefix(e.File, name+"."), e.Line, strings.TrimSpace(e.Record+" "+e.Span))
+	}
 }
+
+// eighths are the parts of a character that a bar can end with.
+var eighths = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
+
+// bar is a bar of a waterfall in its place, in a room of that many characters.
+func bar(from, took, end float64, room int, mark string) string {
+	left := min(max(int(from/end*float64(room)), 0), room-1)
+	width := max(int(took/end*float64(room)*8+0.5), 1)
+	width = min(width, (room-left)*8)
+	out := strings.Repeat(" ", left)
+	if mark == waiting {
+		return out + strings.Repeat("░", (width+7)/8) + mark
+	}
+	return out + strings.Repeat("█", width/8) + eighths[width%8] + mark
+}
+
+// Marks behind the bars of what never ended, and of what never began.
+const (
+	cut     = "▶ cut"
+	waiting = "▶ waiting"
+)
 
 func (p *printer) cleanup(steps []Step) {
 	if len(steps) == 0 {
 		return
 	}
-	p.f("\ncleanup   wait budget 2000 ms\n")
-	end, wide := scale(steps), 26
+	p.f("\ncleanup   drain budget 2000 ms │ wait budget 2000 ms\n")
+	end, wide := scale(steps), titleWidth
 	for i := range steps {
 		wide = max(wide, utf8.RuneCountInString(Escape(steps[i].title()))) // a name that was resolved may be long
 	}
 	for i := range steps {
 		s := &steps[i]
-		mark, sign := "", " "
-		if s.Open {
-			mark, sign = "▶ cut", "≥"
-		}
 		title := s.title()
 		if title == "" {
 			title = "all"
 		}
-		p.f("  %-*s %s %6.0f ms  %s\n", wide, title, sign, s.Took, p.bar(s.From, s.Took, end, mark))
+		p.f("  %-*s %s  %s\n", wide, title, took(s.Took, s.Open), bar(s.From, s.Took, end, p.bars, s.mark()))
 	}
+	p.axis(2+wide+1+tookWidth+2, end)
+}
+
+func (s *Step) mark() string {
+	switch {
+	case s.Waiting:
+		return waiting
+	case s.Open:
+		return cut
+	}
+	return ""
+}
+
+// tookWidth is the width of a time.
+const tookWidth = 11
+
+// took is a time in milliseconds, at least, of what never ended.
+func took(ms float64, open bool) string {
+	sign := " "
+	if open {
+		sign = "≥"
+	}
+	return fmt.Sprintf("%s %6.0f ms", sign, ms)
+}
+
+// tickRoom is what a number below a waterfall has, with what is between two.
+const tickRoom = 7
+
+// axis is the line of times below a waterfall.
+func (p *printer) axis(indent int, end float64) {
+	step, most := 0.1, min(float64(p.bars)/tickRoom+0.5, 6)
+	for i := 0; end/step > most; i++ { // 0.1 0.2 0.5 1 2 5 10 …
+		step *= []float64{2, 2.5, 2}[i%3]
+	}
+	line := []rune(strings.Repeat(" ", p.bars+tickRoom))
+	for i := 0; float64(i)*step <= end; i++ {
+		label := strconv.FormatFloat(math.Round(float64(i)*step*10)/10, 'f', -1, 64)
+		if float64(i+1)*step > end {
+			label += " ms"
+		}
+		copy(line[int(float64(i)*step/end*float64(p.bars)):], []rune(label))
+	}
+	p.f("%*s%s\n", indent, "", strings.TrimRight(string(line), " "))
 }
 
 // scale is the length of a waterfall in milliseconds.
@@ -203,42 +270,114 @@ func (p *printer) runs(a *Analysis) {
 		runs = runs[left:]
 		p.f("\n%d earlier runs; --all shows them\n", left)
 	}
-	for _, r := range runs {
-		p.f("\nrun %d   %s · %s   %.0f ms\n", r.Seq, r.Outcome, r.Persistence, r.Took)
-		for i, part := range r.Parts {
-			if i == maxParts && !p.look.All && p.look.Run == 0 {
-				p.f("  and %d more\n", len(r.Parts)-i)
-				break
-			}
-			p.f("  %-26s   %6.0f ms  %s  %s\n", part.Name, part.Took, p.bar(part.From, part.Took, max(r.Took, 1), ""), part.Note)
+	for i := range runs {
+		p.run(&runs[i])
+	}
+}
+
+// run is a turn: how it ended, and a lane for each part, with its note behind the
+// longest bar.
+func (p *printer) run(r *Run) {
+	parts, left := r.Parts, 0
+	if len(parts) > maxParts && !p.look.All && p.look.Run == 0 {
+		parts, left = parts[:maxParts], len(parts)-maxParts
+	}
+	wide, notes := leastTitle, 0
+	for i := range parts {
+		wide = max(wide, utf8.RuneCountInString(Escape(parts[i].Name)))
+		notes = max(notes, utf8.RuneCountInString(Escape(parts[i].Note)))
+	}
+	p.f("\n%-*s %s\n", 2+wide, fmt.Sprintf("run %d   %s", r.Seq, r.ended()), took(r.Took, r.Open))
+	room := max(p.look.Width-(2+wide+1+tookWidth+2)-len("▶  ")-notes, leastBars)
+	for i := range parts {
+		part, mark := &parts[i], ""
+		if part.Open {
+			mark = "▶"
+		}
+		b := bar(part.From, part.Took, max(r.Took, 1), room, mark)
+		p.f("  %-*s %s  %s\n", wide, part.Name, took(part.Took, part.Open), strings.TrimRight(fmt.Sprintf("%-*s  %s", room+1, b, Escape(part.Note)), " "))
+	}
+	if left > 0 {
+		p.f("  and %d more; --run %d or --all shows them\n", left, r.Seq)
+	}
+}
+
+// ended is how a run ended, in words.
+func (r *Run) ended() string {
+	out := r.Outcome
+	if out == "" {
+		out = "unfinished"
+	}
+	for _, more := range []string{r.Persistence, r.Error} {
+		if more != "" {
+			out += " · " + more
 		}
 	}
+	return out
 }
 
 func (p *printer) rest(a *Analysis) {
 	q := a.Queues
-	p.f("\nqueues    output peak %.0f/%d%s   oldest frame %.0f ms   worker events peak %.0f/%d   deltas dropped %.0f of %.0f\n",
-		q.OutputPeak, queueLimit, curve(q.Depth), q.OldestMS, q.WorkerPeak, queueLimit, q.Dropped, q.Deltas)
-	if len(a.Requests) > 0 {
-		p.f("requests")
-		for _, r := range a.Requests {
-			p.f("   %s ×%d ≤ %.0f ms", r.Method, r.Count, math.Ceil(r.Slowest))
+	p.f("\n")
+	p.items("queues", "   ", []string{fmt.Sprintf("output peak %.0f/%d%s", q.OutputPeak, queueLimit, curve(q.Depth)), fmt.Sprintf("oldest frame %.0f ms", q.OldestMS),
+		fmt.Sprintf("worker events peak %.0f/%d", q.WorkerPeak, queueLimit), fmt.Sprintf("deltas dropped %.0f of %.0f%s", q.Dropped, q.Deltas, q.share())})
+	var out []string
+	for _, r := range a.Requests {
+		one := fmt.Sprintf("%s %.0f ms", r.Method, math.Ceil(r.Slowest))
+		if r.Count > 1 {
+			one = fmt.Sprintf("%s ×%d ≤ %.0f ms", r.Method, r.Count, math.Ceil(r.Slowest))
 		}
-		if q.Rejected > 0 {
-			p.f("   rejected ×%.0f", q.Rejected)
+		if r.Failed > 0 {
+			one += fmt.Sprintf(", %d failed", r.Failed)
 		}
+		out = append(out, one)
+	}
+	if refused := q.refused(); refused != "" {
+		out = append(out, "rejected: "+refused)
+	}
+	p.items("requests", " · ", out)
+	out = nil
+	for _, s := range a.slowest(4) {
+		sign := ""
+		if s.Open > 0 {
+			sign = "≥ "
+		}
+		out = append(out, s.Name+" "+sign+short(s.Max))
+	}
+	p.items("slowest", " · ", out)
+}
+
+// items prints a list behind its name, in as many lines as it needs.
+func (p *printer) items(name, between string, list []string) {
+	const indent = 10
+	column := 0
+	for i, item := range list {
+		width := utf8.RuneCountInString(Escape(item))
+		switch {
+		case i == 0:
+			p.f("%-*s", indent, name)
+			column = indent
+		case column+utf8.RuneCountInString(between)+width > p.look.Width:
+			p.f("\n%*s", indent, "")
+			column = indent
+		default:
+			p.f("%s", between)
+			column += utf8.RuneCountInString(between)
+		}
+		p.f("%s", item)
+		column += width
+	}
+	if len(list) > 0 {
 		p.f("\n")
 	}
-	if slow := a.slowest(4); len(slow) > 0 {
-		p.f("slowest ")
-		for i, s := range slow {
-			if i > 0 {
-				p.f(" ·")
-			}
-			p.f(" %s %.0f ms", s.Name, s.Max)
-		}
-		p.f("\n")
+}
+
+// short is a time, in seconds where it is long.
+func short(ms float64) string {
+	if ms >= 1000 {
+		return fmt.Sprintf("%.2f s", ms/1000)
 	}
+	return fmt.Sprintf("%.0f ms", ms)
 }
 
 func (p *printer) names(names []Name) {

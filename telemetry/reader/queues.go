@@ -1,6 +1,13 @@
 package reader
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Queues is how full the queues were, out of 32 each.
 type Queues struct {
@@ -12,6 +19,27 @@ type Queues struct {
 	Dropped    float64  `json:"deltas_dropped"`
 	Rejected   float64  `json:"requests_rejected"`
 	Depth      []Sample `json:"depth,omitempty"` // of the output, over time
+	// RejectedBy is Rejected by the code that was answered.
+	RejectedBy map[string]float64 `json:"requests_rejected_by"`
+}
+
+// refused is what was rejected, the most frequent code first.
+func (q *Queues) refused() string {
+	codes := slices.Sorted(maps.Keys(q.RejectedBy))
+	slices.SortStableFunc(codes, func(x, y string) int { return cmp.Compare(q.RejectedBy[y], q.RejectedBy[x]) })
+	var out []string
+	for _, code := range codes {
+		out = append(out, fmt.Sprintf("%s ×%.0f", code, q.RejectedBy[code]))
+	}
+	return strings.Join(out, ", ")
+}
+
+// share is how many of the deltas were dropped, in percent.
+func (q *Queues) share() string {
+	if q.Dropped <= 0 || q.Deltas <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%.0f %%)", q.Dropped/q.Deltas*100)
 }
 
 // Sample is a value at a time.
@@ -43,6 +71,7 @@ func (a *Analysis) queues(c *Capture) {
 	q.Dropped = c.Total("magi.deltas", "magi.delta.outcome", "dropped")
 	q.Deltas = c.Total("magi.deltas")
 	q.Rejected = c.Total("magi.admission.rejections")
+	q.RejectedBy = c.Split("magi.admission.rejections", "error.type")
 	a.stalls(c)
 }
 

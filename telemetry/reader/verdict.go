@@ -19,6 +19,7 @@ const (
 	slowProjection  = 1000
 	nearMissAnswer  = 55_000
 	nearMissCleanup = 1500
+	nearMissMargin  = 0.5  // s
 	pressure        = 24   // of 32 places in a queue
 	lostDeltas      = 0.05 // of all
 )
@@ -27,22 +28,55 @@ const (
 func (a *Analysis) judge(c *Capture) {
 	a.stuck(c)
 	a.vanished(c)
-	a.output()
+	a.output(c)
 	a.failedStartup(c)
+	a.failedRuns(c)
 	a.cleanups()
 	a.misses(c)
-	a.crowded()
+	a.crowded(c)
 	a.startup(c)
 	a.slowness(c)
 	a.loss(c)
 	if len(a.Verdicts) == 0 {
-		a.add("healthy", false, "nothing stands out")
+		v := a.add("healthy", false, "nothing stands out")
+		if a.Exit != nil {
+			v.cite(a.Exit.at)
+		}
 	}
 }
 
-func (a *Analysis) add(code string, severe bool, text string, evidence ...string) *Verdict {
-	a.Verdicts = append(a.Verdicts, Verdict{Code: code, Severe: severe, Text: text, Evidence: evidence})
+func (a *Analysis) add(code string, severe bool, text string, details ...string) *Verdict {
+	a.Verdicts = append(a.Verdicts, Verdict{Code: code, Severe: severe, Text: text, Details: append([]string{}, details...), Evidence: []Evidence{}})
 	return &a.Verdicts[len(a.Verdicts)-1]
+}
+
+// maxEvidence bounds the places of a verdict.
+const maxEvidence = 16
+
+// cite adds where what a verdict says stands.
+func (v *Verdict) cite(places ...Evidence) *Verdict {
+	for _, e := range places {
+		if e.Line > 0 && len(v.Evidence) < maxEvidence && !slices.Contains(v.Evidence, e) {
+			v.Evidence = append(v.Evidence, e)
+		}
+	}
+	return v
+}
+
+// citeSpans does that for spans, the first of them.
+func (v *Verdict) citeSpans(c *Capture, spans []*Span) *Verdict {
+	for _, s := range spans[:min(len(spans), maxEvidence)] {
+		v.cite(s.evidence(c))
+	}
+	return v
+}
+
+// citePoints does that for what was counted.
+func (v *Verdict) citePoints(c *Capture, points []*Point) *Verdict {
+	for _, p := range points[:min(len(points), maxEvidence)] {
+		v.cite(p.evidence(c))
+	}
+	return v
 }
 
 // deepest is the unfinished span that the others wait for.
@@ -64,25 +98,26 @@ func (a *Analysis) stuck(c *Capture) {
 		u, ok = a.deepest("")
 	}
 	if !ok {
-		a.add("stuck-cleanup", true, "the cleanup was given up; what was open is not in the capture")
+		a.add("stuck-cleanup", true, "the cleanup was given up; what was open is not in the capture").cite(a.Exit.at)
 		return
 	}
 	step := u.Phase
 	u.Phase = ""
-	var evidence []string
+	var details []string
 	if step != "" {
-		evidence = append(evidence, "last step  "+step)
+		details = append(details, "last step  "+step)
 	}
-	if held := a.held(c); held != "" {
-		evidence = append(evidence, "still held  "+held)
+	if a.held(c) {
+		details = append(details, "still held  writer lease, active lease")
 	}
-	evidence = append(evidence, a.blocked()...)
+	details = append(details, a.blocked()...)
 	for _, other := range a.Unfinished {
-		if other.id != u.id && other.Name != cleanupSpan {
-			evidence = append(evidence, fmt.Sprintf("also open: %s, ≥ %.0f ms", describe(other), other.Age))
+		if other.span != u.span && other.Name != cleanupSpan {
+			details = append(details, fmt.Sprintf("also open: %s, ≥ %.0f ms", describe(other), other.Age))
 		}
 	}
-	v := a.add("stuck-cleanup", true, fmt.Sprintf("%s did not finish: open ≥ %.0f ms when the budget of 2000 ms ended", describe(u), u.Age), evidence...)
+	v := a.add("stuck-cleanup", true, fmt.Sprintf("%s did not finish: open ≥ %.0f ms when the budget of 2000 ms ended", describe(u), u.Age), details...)
+	v.cite(u.span.evidence(c), a.Exit.at, a.dump)
 	if u.Server != "" {
 		v.Try = withServer(u.Server, step)
 	}
@@ -107,32 +142,25 @@ func withServer(server, step string) string {
 	return text
 }
 
-// held names the leases that nobody released: the session's, where one was
-// taken and the part of the cleanup that gives it back never ended.
-func (a *Analysis) held(c *Capture) string {
-	taken := false
-	for i := range c.Spans {
-		s := &c.Spans[i]
-		taken = taken || s.Name == "magi.session.lease" && text(s.Attributes, "magi.lease.outcome") == "ok"
-		if s.Name == "magi.cleanup.lease" && !s.cut() {
-			return ""
-		}
-	}
-	if !taken {
-		return ""
-	}
-	return "writer lease, active lease"
-}
-
-// blocked picks the goroutines of ours that wait for something.
+// blocked picks the goroutines of ours that wait for something: of the first, where
+// it stands and who called that, of the others the first line.
 func (a *Analysis) blocked() (out []string) {
 	for block := range strings.SplitSeq(a.Goroutines, "\n\n") {
 		header, frames, _ := strings.Cut(block, "\n")
 		if strings.Contains(header, "[running") || !strings.Contains(frames, "Worker") && !strings.Contains(frames, "mcp.") && !strings.Contains(frames, "proc.") {
 			continue
 		}
-		top, _, _ := strings.Cut(strings.TrimSpace(frames), "\n")
-		if out = append(out, header+" "+top); len(out) == 4 {
+		lines := strings.Split(strings.TrimSpace(frames), "\n")
+		first := len(out) == 0
+		out = append(out, header+" "+lines[0])
+		if first {
+			for _, line := range lines[1:min(len(lines), 3)] {
+				if !strings.Contains(line, "created by ") {
+					out = append(out, strings.Repeat(" ", len("goroutine "))+strings.TrimSpace(line))
+				}
+			}
+		}
+		if len(out) >= 6 {
 			return out
 		}
 	}
@@ -143,22 +171,36 @@ func (a *Analysis) vanished(c *Capture) {
 	if a.Exit != nil || len(c.Spans)+len(c.Records) == 0 {
 		return
 	}
-	evidence := []string{"the last thing in the capture is of " + c.Last.Format("15:04:05.000")}
-	for i, u := range a.Unfinished {
-		if i == 5 {
-			break
-		}
-		evidence = append(evidence, fmt.Sprintf("open: %s, ≥ %.0f ms", describe(u), u.Age))
+	details := []string{"the last thing in the capture is of " + c.Last.Format("15:04:05.000")}
+	v := a.add("vanished", true, "there is no exit record: the child was killed, crashed, or still runs")
+	if n := len(c.Records); n > 0 {
+		v.cite(c.Records[n-1].evidence(c))
 	}
-	a.add("vanished", true, "there is no exit record: the child was killed, crashed, or still runs", evidence...)
+	for _, u := range a.Unfinished[:min(len(a.Unfinished), 5)] {
+		details = append(details, fmt.Sprintf("open: %s, ≥ %.0f ms", describe(u), u.Age))
+		v.cite(u.span.evidence(c))
+	}
+	v.Details = details
 }
 
-func (a *Analysis) output() {
-	if a.Exit != nil && slices.Contains([]string{"output_deadline", "output_overflow", "output_broken", "closing_deadline"}, a.Exit.Reason) {
-		a.add("output-failed", true, "the child ended because its output could not be written: "+a.Exit.Reason,
-			fmt.Sprintf("the output queue held up to %.0f of %d frames, the oldest %.0f ms", a.Queues.OutputPeak, queueLimit, a.Queues.OldestMS)).
-			Try = "see whether the host reads the child's stdout while it does other things"
+func (a *Analysis) output(c *Capture) {
+	if a.Exit == nil || !slices.Contains([]string{"output_deadline", "output_overflow", "output_broken", "closing_deadline"}, a.Exit.Reason) {
+		return
 	}
+	v := a.add("output-failed", true, "the child ended because its output could not be written: "+a.Exit.Reason,
+		fmt.Sprintf("the output queue held up to %.0f of %d frames, the oldest %.0f ms", a.Queues.OutputPeak, queueLimit, a.Queues.OldestMS))
+	v.Try = "see whether the host reads the child's stdout while it does other things"
+	v.cite(a.Exit.at).citeSpans(c, c.named("magi.output.stall", func(*Span) bool { return true }))
+}
+
+// named are the spans of a name that fit.
+func (c *Capture) named(name string, fit func(*Span) bool) (out []*Span) {
+	for i := range c.Spans {
+		if s := &c.Spans[i]; s.Name == name && fit(s) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // cleanups names what a slow cleanup waited for: the three longest parts.
@@ -167,7 +209,7 @@ func (a *Analysis) cleanups() {
 		return
 	}
 	slow := a.slowServer()
-	steps, try := a.longest(false)
+	steps, places, try := a.longest(false)
 	for _, s := range a.Cleanup {
 		if s.Name != cleanupSpan || s.Took <= slowCleanup && !slow {
 			continue
@@ -176,7 +218,9 @@ func (a *Analysis) cleanups() {
 		if len(steps) > 0 {
 			what = ", most of them " + steps[0]
 		}
-		a.add("slow-cleanup", false, fmt.Sprintf("the cleanup took %.0f of 2000 ms%s", s.Took, what), steps[min(1, len(steps)):]...).Try = try
+		v := a.add("slow-cleanup", false, fmt.Sprintf("the cleanup took %.0f of 2000 ms%s", s.Took, what), steps[min(1, len(steps)):]...)
+		v.Try = try
+		v.cite(s.at).cite(places...)
 	}
 }
 
@@ -188,7 +232,7 @@ func (a *Analysis) slowServer() bool {
 // longest are the three longest parts of the cleanup, or of the one before it
 // after a start that failed, in words, and what to try where the first is an MCP
 // server's.
-func (a *Analysis) longest(before bool) (out []string, try string) {
+func (a *Analysis) longest(before bool) (out []string, places []Evidence, try string) {
 	steps := slices.DeleteFunc(slices.Clone(a.Cleanup), func(s Step) bool { return s.Name == cleanupSpan || s.before != before || s.Took < 1 })
 	slices.SortStableFunc(steps, func(x, y Step) int { return int(y.Took) - int(x.Took) })
 	for i := range steps[:min(3, len(steps))] {
@@ -199,13 +243,13 @@ func (a *Analysis) longest(before bool) (out []string, try string) {
 		if phase != "" {
 			line += fmt.Sprintf(", in the step %s %.0f", phase, took)
 		}
-		out = append(out, line)
+		out, places = append(out, line), append(places, s.at)
 		if i == 0 && s.Name == "magi.cleanup.mcp.close" {
 			server, _, _ := strings.Cut(s.About, " ")
 			try = withServer(server, phase)
 		}
 	}
-	return out, try
+	return out, places, try
 }
 
 // failedStartup: a start ended with an error. The stages and connections that
@@ -213,13 +257,14 @@ func (a *Analysis) longest(before bool) (out []string, try string) {
 // given up for its sake; then what took long of ending what had been started.
 func (a *Analysis) failedStartup(c *Capture) {
 	code := ""
+	var start *Span
 	var broken []*Span
 	for i := range c.Spans {
 		s := &c.Spans[i]
 		switch failure := text(s.Attributes, "error.type"); {
 		case failure == "" || text(s.Attributes, "magi.startup.cancelled") == "true":
 		case s.Name == "magi.startup":
-			code = failure
+			code, start = failure, s
 		case strings.HasPrefix(s.Name, "magi.startup.") || s.Name == "magi.mcp.connect":
 			broken = append(broken, s)
 		}
@@ -228,106 +273,208 @@ func (a *Analysis) failedStartup(c *Capture) {
 		return
 	}
 	slices.SortStableFunc(broken, func(x, y *Span) int { return x.End.Compare(y.End) })
-	var evidence []string
+	var details []string
 	for _, s := range broken {
-		evidence = append(evidence, describe(unfinished(s.Name, "", "", s.Start, s.End, s.Attributes))+": "+text(s.Attributes, "error.type"))
+		details = append(details, describe(unfinished(s))+": "+text(s.Attributes, "error.type"))
 	}
-	ends, _ := a.longest(true)
-	a.add("failed-startup", true, "the start failed: "+code, append(evidence, ends...)...).
-		Try = "run magi-code doctor in the same folder: it says which file, key or server it was"
+	ends, places, _ := a.longest(true)
+	v := a.add("failed-startup", true, "the start failed: "+code, append(details, ends...)...)
+	v.Try = "run magi-code doctor in the same folder: it says which file, key or server it was"
+	v.cite(start.evidence(c)).citeSpans(c, broken).cite(places...)
+}
+
+// maxFailed bounds the runs that a verdict names.
+const maxFailed = 5
+
+// failedRuns names the runs that failed, the last first: which error each ended
+// with, and of a generation the attempt and what the provider answered to it.
+func (a *Analysis) failedRuns(c *Capture) {
+	var failed []*Run
+	for i := range a.Runs {
+		if a.Runs[i].Outcome == "failed" {
+			failed = append(failed, &a.Runs[i])
+		}
+	}
+	if len(failed) == 0 {
+		return
+	}
+	slices.Reverse(failed)
+	last := failed[0]
+	say := fmt.Sprintf("run %d failed: %s", last.Seq, last.failure())
+	if len(failed) > 1 {
+		say = fmt.Sprintf("%d of %d runs failed, the last, run %d: %s", len(failed), len(a.Runs), last.Seq, last.failure())
+	}
+	v := a.add("failed-run", true, say)
+	v.Try = withFailure(last.cause.error())
+	for i, r := range failed[:min(len(failed), maxFailed)] {
+		v.cite(r.span.evidence(c)).cite(r.cause.evidence(c)...)
+		if i > 0 {
+			v.Details = append(v.Details, fmt.Sprintf("run %d: %s", r.Seq, r.failure()))
+		}
+	}
+	if n := len(failed) - maxFailed; n > 0 {
+		v.Details = append(v.Details, fmt.Sprintf("and %d more", n))
+	}
+}
+
+// failure is a failed run's error and what it came from.
+func (r *Run) failure() string {
+	out := r.Error
+	if out == "" {
+		out = "without an error.type"
+	}
+	if why := r.cause.String(); why != "" {
+		out += "; " + why
+	}
+	return out
+}
+
+// withFailure is what to try about the error.type of a generation.
+func withFailure(failure string) string {
+	switch {
+	case failure == "401" || failure == "403" || failure == "auth":
+		return "the provider does not take the key or the sign-in: magi-code doctor says which is used; set or renew it"
+	case failure == "429":
+		return "the provider limits the requests, or the account is used up: wait, or ask the provider"
+	case failure == "timeout" || failure == "transport":
+		return "see whether the provider can be reached from this machine, with its proxy and its certificates"
+	case failure == "no_progress" || strings.HasPrefix(failure, "stream_"):
+		return "the provider ended or stopped its answer: try again; if it happens again, ask the provider"
+	case len(failure) == 3 && failure[0] == '5':
+		return "the provider has trouble of its own: try again later"
+	}
+	return "run magi-code doctor in the same folder, and see what the host was told of the run"
 }
 
 // misses are the deadlines that were nearly missed.
 func (a *Analysis) misses(c *Capture) {
 	if n := a.Queues.NearMisses; n > 0 {
-		a.add("near-miss", false, fmt.Sprintf("%.0f frames left less than 500 ms before their deadline", n))
+		points := c.points("magi.output.near_misses", func(p *Point) bool { return p.Value > 0 })
+		a.add("near-miss", false, fmt.Sprintf("%.0f frames left less than 500 ms before their deadline%s%s", n, c.leastMargin(), a.during(points))).citePoints(c, points)
 	}
 	detached := a.Exit != nil && a.Exit.Detached
 	for _, s := range a.Cleanup {
 		if s.Name == cleanupSpan && !detached && s.Took > nearMissCleanup {
-			a.add("near-miss", false, fmt.Sprintf("the cleanup took %.0f of 2000 ms", s.Took))
+			a.add("near-miss", false, fmt.Sprintf("the cleanup took %.0f of 2000 ms", s.Took)).cite(s.at)
 		}
 	}
-	for i := range c.Spans {
-		if s := &c.Spans[i]; s.Name == "magi.approval.wait" && millis(s.End.Sub(s.Start)) > nearMissAnswer && text(s.Attributes, "magi.approval.outcome") != "expired" {
-			a.add("near-miss", false, fmt.Sprintf("an approval was answered after %.0f ms", millis(s.End.Sub(s.Start))))
-		}
+	for _, s := range c.named("magi.approval.wait", func(s *Span) bool {
+		return millis(s.End.Sub(s.Start)) > nearMissAnswer && text(s.Attributes, "magi.approval.outcome") != "expired"
+	}) {
+		a.add("near-miss", false, fmt.Sprintf("an approval was answered after %.0f ms", millis(s.End.Sub(s.Start)))).cite(s.evidence(c))
 	}
 }
 
+// leastMargin is how little time a frame had left, as far as the histogram tells.
+func (c *Capture) leastMargin() string {
+	least := 0
+	var bounds []float64
+	for _, p := range c.points("magi.output.deadline.margin", func(p *Point) bool { return p.Count > 0 && len(p.Bounds) > 1 }) {
+		i := slices.IndexFunc(p.Buckets, func(n uint64) bool { return n > 0 })
+		if i >= 0 && (bounds == nil || i < least) {
+			least, bounds = i, p.Bounds
+		}
+	}
+	switch {
+	case bounds == nil || least >= len(bounds) || bounds[least] > nearMissMargin:
+		return ""
+	case least == 0:
+		return ", one of them behind it"
+	}
+	return fmt.Sprintf(", one with at most %.0f ms", bounds[least]*1000)
+}
+
 // crowded: a queue was nearly full, or text did not find room.
-func (a *Analysis) crowded() {
+func (a *Analysis) crowded(c *Capture) {
 	q := a.Queues
-	var evidence []string
+	var details []string
+	var points []*Point
+	full := func(p *Point) bool { return p.Value >= pressure }
 	if q.OutputPeak >= pressure {
-		evidence = append(evidence, fmt.Sprintf("the output queue held up to %.0f of %d frames", q.OutputPeak, queueLimit))
+		points = append(points, c.points("magi.output.pending.peak", full)...)
+		details = append(details, fmt.Sprintf("the output queue held up to %.0f of %d frames", q.OutputPeak, queueLimit))
 	}
 	if q.WorkerPeak >= pressure {
-		evidence = append(evidence, fmt.Sprintf("the run's queue held up to %.0f of %d events", q.WorkerPeak, queueLimit))
+		points = append(points, c.points("magi.worker.pending.peak", full)...)
+		details = append(details, fmt.Sprintf("the run's queue held up to %.0f of %d events", q.WorkerPeak, queueLimit))
 	}
 	if q.Dropped > lostDeltas*q.Deltas {
-		evidence = append(evidence, fmt.Sprintf("%.0f of %.0f deltas were dropped; their text came with the reconciliation", q.Dropped, q.Deltas))
+		points = append(points, c.points("magi.deltas", func(p *Point) bool { return p.Value > 0 && p.Labels["magi.delta.outcome"] == "dropped" })...)
+		details = append(details, fmt.Sprintf("%.0f of %.0f deltas were dropped; their text came with the reconciliation", q.Dropped, q.Deltas))
 	}
-	if len(evidence) > 0 {
-		a.add("queue-pressure", false, "the host took output more slowly than it came", evidence...)
+	if len(details) > 0 {
+		stalls := c.named("magi.output.stall", func(s *Span) bool { n, _ := s.Attributes["magi.output.peak"].(int64); return n >= pressure })
+		a.add("queue-pressure", false, "the host took output more slowly than it came", details...).citePoints(c, points).citeSpans(c, stalls)
 	}
 }
 
 func (a *Analysis) startup(c *Capture) {
-	total, worst, what := 0.0, 0.0, ""
+	total, worst := 0.0, 0.0
+	var whole, stage *Span
 	for i := range c.Spans {
 		s := &c.Spans[i]
 		took := millis(s.End.Sub(s.Start))
 		switch {
 		case s.Name == "magi.startup":
-			total = took
+			total, whole = took, s
 		case (strings.HasPrefix(s.Name, "magi.startup.") || s.Name == "magi.mcp.connect") && took > worst:
-			worst, what = took, describe(unfinished(s.Name, "", "", s.Start, s.End, s.Attributes))
-			what, _, _ = strings.Cut(what, ",")
+			worst, stage = took, s
 		}
 	}
-	if total > slowStartup || total > uneasyStartup && worst > 0.6*total {
-		a.add("slow-startup", false, fmt.Sprintf("the start took %.0f ms, %.0f of them in %s", total, worst, what))
+	if total <= slowStartup && (total <= uneasyStartup || worst <= 0.6*total) {
+		return
 	}
+	say := fmt.Sprintf("the start took %.0f ms", total)
+	if stage == nil {
+		a.add("slow-startup", false, say).cite(whole.evidence(c))
+		return
+	}
+	what, _, _ := strings.Cut(describe(unfinished(stage)), ",")
+	a.add("slow-startup", false, fmt.Sprintf("%s, %.0f of them in %s", say, worst, what)).cite(whole.evidence(c), stage.evidence(c))
 }
 
 func (a *Analysis) slowness(c *Capture) {
-	var appends, projections, chunks []float64
-	for i := range c.Spans {
-		s := &c.Spans[i]
-		took := millis(s.End.Sub(s.Start))
-		switch {
-		case s.Name == "magi.session.append":
-			appends = append(appends, took)
-		case s.Name == "magi.history.project":
-			projections = append(projections, took)
-		case strings.HasPrefix(s.Name, "chat"):
-			if n, ok := s.Attributes[telemetry.KeyFirstChunkMS.String()].(int64); ok {
-				chunks = append(chunks, float64(n))
-			}
-		}
-	}
 	for _, v := range []struct {
 		code, what string
-		values     []float64
+		took       func(*Span) (ms float64, ok bool)
 		bound      float64
 	}{
-		{"slow-provider", "first chunk", chunks, slowFirstChunk}, {"slow-disk", "append", appends, slowAppend}, {"slow-history", "projection", projections, slowProjection},
+		{"slow-provider", "first chunk", firstChunk, slowFirstChunk},
+		{"slow-disk", "append", lasting("magi.session.append"), slowAppend},
+		{"slow-history", "projection", lasting("magi.history.project"), slowProjection},
 	} {
-		if p := percentile95(v.values); p > v.bound {
-			a.add(v.code, false, fmt.Sprintf("%s: 95 %% took up to %.0f ms", v.what, p))
+		var values []float64
+		var above []*Span
+		for i := range c.Spans {
+			ms, ok := v.took(&c.Spans[i])
+			if ok {
+				values = append(values, ms)
+			}
+			if ms > v.bound && len(above) < maxEvidence {
+				above = append(above, &c.Spans[i])
+			}
+		}
+		if p := percentile95(values); p > v.bound {
+			a.add(v.code, false, fmt.Sprintf("%s: 95 %% took up to %.0f ms", v.what, p)).citeSpans(c, above)
 		}
 	}
 }
 
-func (a *Analysis) loss(c *Capture) {
-	if n := a.Capture.Dropped; n > 0 {
-		a.add("telemetry-loss", false, fmt.Sprintf("%d items were dropped: durations stand, counts are too low", n))
+// firstChunk is how long a generation's first chunk took.
+func firstChunk(s *Span) (ms float64, ok bool) {
+	if !isChat(s) {
+		return 0, false
 	}
-	if n := c.Total("magi.telemetry.errors", "magi.sink", "file", "magi.problem", "disk_full"); n > 0 {
-		a.add("telemetry-loss", false, "the capture was suspended while the disk was full: what happened then is not in it")
-	}
-	if a.Capture.Rotated {
-		a.add("telemetry-loss", false, "the capture was longer than its bound: what lies between its beginning and its newest part is gone")
+	n, ok := s.Attributes[telemetry.KeyFirstChunkMS.String()].(int64)
+	return float64(n), ok
+}
+
+// lasting gives how long spans of a name took.
+func lasting(name string) func(*Span) (ms float64, ok bool) {
+	return func(s *Span) (ms float64, ok bool) {
+		if s.Name != name {
+			return 0, false
+		}
+		return millis(s.End.Sub(s.Start)), true
 	}
 }

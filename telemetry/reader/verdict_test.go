@@ -13,6 +13,13 @@ import (
 type build struct {
 	traces, logs, metrics strings.Builder
 	id                    int
+	above                 string // id of the span that the next ones are below
+}
+
+// below makes the spans that follow those of the one that was made last.
+func (b *build) below() *build {
+	b.above = fmt.Sprint(b.id)
+	return b
 }
 
 func quote(s string) string {
@@ -41,14 +48,18 @@ func attributes(kv []any) string {
 // span is one that ended, from and to in milliseconds.
 func (b *build) span(name string, from, to int, kv ...any) *build {
 	b.id++
-	fmt.Fprintf(&b.traces, `{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":%s,"spanId":"%d","startTimeUnixNano":"%d000000","endTimeUnixNano":"%d000000","attributes":[%s]}]}]}]}`+"\n",
-		quote(name), b.id, 1000+from, 1000+to, attributes(kv))
+	fmt.Fprintf(&b.traces, `{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":%s,"spanId":"%d","parentSpanId":%q,"startTimeUnixNano":"%d000000","endTimeUnixNano":"%d000000","attributes":[%s]}]}]}]}`+"\n",
+		quote(name), b.id, b.above, 1000+from, 1000+to, attributes(kv))
 	return b
 }
 
 func (b *build) record(name string, at int, id string, kv ...any) *build {
-	fmt.Fprintf(&b.logs, `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d000000","eventName":%q,"spanId":%q,"attributes":[%s]}]}]}]}`+"\n",
-		1000+at, name, id, attributes(kv))
+	return b.recordBody(name, at, id, "", kv...)
+}
+
+func (b *build) recordBody(name string, at int, id, body string, kv ...any) *build {
+	fmt.Fprintf(&b.logs, `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d000000","eventName":%q,"spanId":%q,"body":{"stringValue":%s},"attributes":[%s]}]}]}]}`+"\n",
+		1000+at, name, id, quote(body), attributes(kv))
 	return b
 }
 
@@ -66,7 +77,7 @@ func (b *build) analyse(t *testing.T) *Analysis {
 	t.Helper()
 	c := new(Capture)
 	for signal, text := range map[string]string{"traces": b.traces.String(), "logs": b.logs.String(), "metrics": b.metrics.String()} {
-		if err := c.Read(strings.NewReader(text), signal); err != nil {
+		if err := c.Read(strings.NewReader(text), "x."+signal+".jsonl"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -92,6 +103,10 @@ func TestVerdicts(t *testing.T) {
 		"vanished":       {new(build).record("magi.span.start", 0, "r", "magi.span.name", "magi.startup").record("magi.heartbeat", 700, ""), "open: magi.startup, ≥ 700 ms"},
 		"output-failed":  {new(build).span("magi.output.stall", 0, 2000, "magi.output.peak", 32, "magi.output.oldest_ms", 2000).exit(2100, "output_deadline", false), "output_deadline|up to 32 of 32 frames, the oldest 2000 ms"},
 		"failed-startup": {failed(), "the start failed: mcp_unavailable|connecting MCP server mcp-2 (HTTP): transport\nconnecting MCP server mcp-1 (stdio): cancelled\nclosing MCP server mcp-1 (stdio): 600 ms"},
+		"failed-run": {ended().span(runSpan, 0, 90, "magi.run.seq", 3, "magi.run.outcome", "failed", "error.type", "execution_failed").below().
+			span("chat m", 10, 80, "error.type", "503", "magi.provider.attempts", 3).below().
+			span("magi.provider.attempt", 10, 20, "magi.attempt", 1, "error.type", "timeout").span("magi.provider.attempt", 60, 80, "magi.attempt", 3, "http.response.status_code", 503),
+			"run 3 failed: execution_failed; chat m ended with 503; attempt 3 of 3: HTTP status 503"},
 		"slow-cleanup":   {ended().span("magi.cleanup", 0, 1200).span("magi.cleanup.lease", 100, 1200), "1200 of 2000 ms, most of them releasing the session: 1100 ms"},
 		"near-miss":      {ended().metric("sum", "magi.output.near_misses", 2), "2 frames left less than 500 ms"},
 		"queue-pressure": {ended().metric("gauge", "magi.worker.pending.peak", 31).metric("sum", "magi.deltas", 80, "magi.delta.outcome", "queued").metric("sum", "magi.deltas", 20, "magi.delta.outcome", "dropped"), "up to 31 of 32 events|20 of 100 deltas"},
@@ -107,11 +122,14 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s does not fire: %+v", code, a.Verdicts)
 			continue
 		}
-		said := a.Verdicts[i].Text + "\n" + strings.Join(a.Verdicts[i].Evidence, "\n")
+		said := a.Verdicts[i].Text + "\n" + strings.Join(a.Verdicts[i].Details, "\n")
 		for want := range strings.SplitSeq(row.want, "|") {
 			if !strings.Contains(said, want) {
 				t.Errorf("%s: no %q in %s", code, want, said)
 			}
+		}
+		if len(a.Verdicts[i].Evidence) == 0 {
+			t.Errorf("%s has no evidence", code)
 		}
 	}
 }
@@ -138,6 +156,87 @@ func TestFailedStartup(t *testing.T) {
 	stopped := new(build).span("magi.child", 0, 9).span("magi.startup", 0, 8, "error.type", "_OTHER", "magi.startup.cancelled", true).exit(9, "shutdown", false)
 	if v := stopped.analyse(t).Verdicts; v[0].Code != "healthy" {
 		t.Errorf("a start that the host took back: %+v", v)
+	}
+}
+
+// TestFailedRuns: a run that failed is on the first screen, with its error and the
+// attempt that it ended with; what a tool answered, and what a user ended, is none.
+func TestFailedRuns(t *testing.T) {
+	run := func(b *build, seq int, outcome string, kv ...any) *build {
+		b.above = ""
+		return b.span(runSpan, 10*seq, 10*seq+5, append([]any{"magi.run.seq", seq, "magi.run.outcome", outcome}, kv...)...).below()
+	}
+	b := new(build).span("magi.child", 0, 500)
+	run(b, 1, "failed", "error.type", "execution_failed").span("chat m", 11, 14, "error.type", "429").below().
+		span("magi.provider.attempt", 11, 14, "magi.attempt", 2, "magi.attempt.phase", "connect")
+	run(b, 2, "completed").span("execute_tool bash", 21, 22, "error.type", "_OTHER", "magi.tool.outcome", "error")
+	run(b, 3, "cancelled").span("chat m", 31, 32, "error.type", "cancelled")
+	run(b, 4, "failed", "error.type", "persistence_failed").span("execute_tool bash", 41, 42, "error.type", "_OTHER").span("magi.session.append", 42, 43, "error.type", "_OTHER")
+	a := b.exit(500, "shutdown", false).analyse(t)
+	v := a.Verdicts[0]
+	if len(a.Verdicts) != 1 || v.Code != "failed-run" || !v.Severe || v.Text != "2 of 4 runs failed, the last, run 4: persistence_failed; magi.session.append ended with _OTHER" {
+		t.Errorf("%+v", a.Verdicts)
+	}
+	if want := "run 1: execution_failed; chat m ended with 429; attempt 2 of 2: no answer, in the phase connect"; len(v.Details) != 1 || v.Details[0] != want {
+		t.Errorf("%q, want %q", v.Details, want)
+	}
+	var out bytes.Buffer
+	Print(&out, a, Look{})
+	if !strings.Contains(out.String(), "run 1   failed · execution_failed") {
+		t.Error(out.String())
+	}
+	many := new(build)
+	for i := range maxFailed + 3 {
+		run(many, i, "failed")
+	}
+	if v := many.analyse(t).Verdicts; !slices.Contains(v[len(v)-1].Details, "and 3 more") && !slices.Contains(v[1].Details, "and 3 more") {
+		t.Errorf("%+v", v)
+	}
+	for failure, want := range map[string]string{"401": "doctor", "403": "sign-in", "429": "wait", "transport": "proxy", "stream_incomplete": "again", "502": "later", "_OTHER": "doctor"} {
+		if got := withFailure(failure); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", failure, got)
+		}
+	}
+}
+
+// TestEvidence: every verdict but of nothing says where in the files what it rests on
+// stands, in every form.
+func TestEvidence(t *testing.T) {
+	a := busy().analyse(t)
+	at := map[string][]Evidence{}
+	for _, v := range a.Verdicts {
+		at[v.Code] = v.Evidence
+		if len(v.Evidence) == 0 {
+			t.Errorf("%s has no evidence", v.Code)
+		}
+	}
+	logs := strings.Split(busy().logs.String(), "\n")
+	for _, e := range at["stuck-cleanup"] {
+		if e.File == "x.logs.jsonl" && (e.Line < 1 || e.Line > len(logs) || !strings.Contains(logs[e.Line-1], e.Record)) && e.Span == "" {
+			t.Errorf("%+v is not there", e)
+		}
+	}
+	want := []Evidence{{"x.logs.jsonl", 2, "magi.cleanup.mcp.close", "m2"}, {"x.logs.jsonl", 5, "magi.exit", ""}, {"x.logs.jsonl", 4, "magi.goroutines", ""}}
+	if !slices.Equal(at["stuck-cleanup"], want) {
+		t.Errorf("%+v, want %+v", at["stuck-cleanup"], want)
+	}
+	var short, all, page bytes.Buffer
+	Print(&short, a, Look{})
+	Print(&all, a, Look{All: true})
+	HTML(&page, a)
+	for form, said := range map[string]string{"--all": all.String(), "--html": page.String()} {
+		for _, want := range map[string][]string{"--all": {"at x.logs.jsonl:5  magi.exit"}, "--html": {"x.logs.jsonl, line 5: magi.exit"}}[form] {
+			if want = strings.Replace(want, "at x.", "at ", 1); !strings.Contains(said, want) {
+				t.Errorf("%s: no %q in\n%s", form, want, said)
+			}
+		}
+	}
+	if strings.Contains(short.String(), "logs.jsonl:5") {
+		t.Error("the first screen is full of places")
+	}
+	js, err := json.Marshal(a.Verdicts[0])
+	if err != nil || !bytes.Contains(js, []byte(`"evidence":[{"file":"x.logs.jsonl","line":2,"record":"magi.cleanup.mcp.close","span":"m2"},`)) {
+		t.Errorf("%s %v", js, err)
 	}
 }
 
@@ -232,6 +331,63 @@ func TestCurve(t *testing.T) {
 	for want, depth := range map[string][]Sample{"": samples(9), " ▁▂▅█▁": samples(0, 4, 18, 32, 1), " ▁▁▁▁▁▁▁▁▁█▁▁▁▁▁▁▁▁▁▁": samples(long...), " ██": samples(40, 99)} {
 		if got := curve(depth); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestLoss: what is missing, and what does not follow then, by where it went.
+func TestLoss(t *testing.T) {
+	ended := func() *build { return new(build).span("magi.child", 0, 500).exit(500, "shutdown", false) }
+	drop := func(b *build, n int, sink, signal, why string) *build {
+		return b.metric("sum", "magi.telemetry.dropped", float64(n), "magi.sink", sink, "magi.signal", signal, "magi.drop", why)
+	}
+	for name, row := range map[string]struct {
+		b    *build
+		want []string // of each verdict, all of it
+	}{
+		"none": {drop(ended(), 0, "file", "span", "queue"), nil},
+		"quota": {drop(drop(drop(ended(), 7, "file", "span", "quota"), 2, "file", "log", "quota"), 1, "file", "metric", "quota"),
+			[]string{"the middle of the story is missing, its beginning and its end are kept|given up: 10 items, among them 7 spans, 2 records, 1 lines of counts|how it started and how it ended stands"}},
+		"queue":      {drop(ended(), 3, "file", "span", "queue"), []string{"3 items were dropped: durations stand, counts are too low"}},
+		"both":       {drop(drop(ended(), 3, "file", "span", "io"), 4, "file", "span", "quota"), []string{"given up: 4 items", "3 items were dropped"}},
+		"endpoint":   {drop(ended(), 5, "otlp", "span", "breaker"), []string{"5 items did not reach the endpoint: traces and counts are not whole there, and are here"}},
+		"text file":  {drop(ended(), 2, "prometheus", "metric", "io"), []string{"the text file was not written 2 times"}},
+		"heartbeats": {drop(ended(), 4, "file", "span", "quota").record("magi.heartbeat", 400, "", "magi.telemetry.dropped", 9), []string{"given up: 4 items", "5 items were dropped"}},
+	} {
+		var got []string
+		for _, v := range row.b.analyse(t).Verdicts {
+			if v.Code == "telemetry-loss" {
+				got = append(got, v.Text+"|"+strings.Join(v.Details, "|"))
+				if len(v.Evidence) == 0 {
+					t.Errorf("%s: no evidence", name)
+				}
+			}
+		}
+		if len(got) != len(row.want) {
+			t.Errorf("%s: %q", name, got)
+			continue
+		}
+		for i, want := range row.want {
+			for part := range strings.SplitSeq(want, "|") {
+				if !strings.Contains(got[i], part) {
+					t.Errorf("%s: no %q in %q", name, part, got[i])
+				}
+			}
+		}
+	}
+}
+
+// TestLeastMargin: how closely a deadline was kept, as far as the buckets tell.
+func TestLeastMargin(t *testing.T) {
+	for buckets, want := range map[string]string{"0,0,0,0,0,0,9": "", "0,0,0,2,0,0,9": ", one with at most 250 ms", "1,0,0,2,0,0,9": ", one of them behind it"} {
+		c := new(Capture)
+		line := `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"magi.output.deadline.margin","histogram":{"dataPoints":[{"timeUnixNano":"5","count":"9","explicitBounds":[0,0.05,0.1,0.25,0.5,0.75],"bucketCounts":["` +
+			strings.ReplaceAll(buckets, ",", `","`) + `"]}]}}]}]}]}`
+		if err := c.Read(strings.NewReader(line), "metrics"); err != nil || c.Torn > 0 {
+			t.Fatal(err, c.Torn)
+		}
+		if got := c.leastMargin(); got != want {
+			t.Errorf("%s: %q, want %q", buckets, got, want)
 		}
 	}
 }

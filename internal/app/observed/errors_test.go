@@ -96,6 +96,10 @@ func TestErrorsDoNotLeak(t *testing.T) {
 	if !failed {
 		t.Error("the refusal is in no capture")
 	}
+	said := explained(t, filepath.Join(w.home, "state", "telemetry"))
+	if first, _, _ := strings.Cut(said[strings.Index(said, "●"):], "\n"); !strings.HasPrefix(first, "● failed-run      run 1 failed: execution_failed; chat ") || !strings.HasSuffix(first, " ended with 400; attempt 1 of 1: HTTP status 400") {
+		t.Errorf("support sees\n%s", said)
+	}
 }
 
 // left is everything that has left a child: its files and what was exported.
