@@ -74,18 +74,18 @@ func survivors(t *testing.T, dir string) (all int, alive []int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if running(pid) {
+		if p, err := os.FindProcess(pid); err == nil && running(p) {
 			alive = append(alive, pid)
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+			_ = p.Kill()
 		}
 	}
 	return len(entries), alive
 }
 
 // running: a zombie that nobody has waited for runs no more.
-func running(pid int) bool {
-	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
+func running(p *os.Process) bool {
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid)); err == nil {
 		return !strings.Contains(string(stat), ") Z ")
 	}
-	return syscall.Kill(pid, 0) == nil
+	return p.Signal(syscall.Signal(0)) == nil
 }

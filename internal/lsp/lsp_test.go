@@ -84,7 +84,7 @@ func (p *place) alive() (left []int) {
 	for _, line := range p.noted("pid ") {
 		pid, _ := strconv.Atoi(strings.TrimPrefix(line, "pid "))
 		for range 100 {
-			if syscall.Kill(pid, 0) != nil {
+			if p, err := os.FindProcess(pid); err != nil || p.Signal(syscall.Signal(0)) != nil {
 				pid = 0
 				break
 			}

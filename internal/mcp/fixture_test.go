@@ -280,7 +280,8 @@ func (l *log) mustBeGone() {
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return syscall.Kill(pid, 0) == nil && !os.IsNotExist(err)
+		p, ferr := os.FindProcess(pid)
+		return ferr == nil && p.Signal(syscall.Signal(0)) == nil && !os.IsNotExist(err)
 	}
 	return !strings.Contains(string(stat), ") Z ")
 }

@@ -68,6 +68,12 @@ func (l *fakeLog) kinds() string {
 	return strings.Join(out, " ")
 }
 
+// behind returns the kinds behind the first record of a kind.
+func (l *fakeLog) behind(kind session.Kind) string {
+	_, rest, _ := strings.Cut(l.kinds()+" ", string(kind)+" ")
+	return strings.TrimSpace(rest)
+}
+
 func (l *fakeLog) of(kind session.Kind) []map[string]any {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -36,12 +36,6 @@ func toolTurn() *bench {
 	return newBench(says(callEvent("c1", "bash", `{"command":"ls"}`)), says(text("done")))
 }
 
-// behind returns the kinds behind the first record of a kind.
-func (l *fakeLog) behind(kind session.Kind) string {
-	_, rest, _ := strings.Cut(l.kinds()+" ", string(kind)+" ")
-	return strings.TrimSpace(rest)
-}
-
 func TestHookRecordsAreInOrder(t *testing.T) {
 	b := toolTurn()
 	b.hook(t, config.Hooks{BeforeTool: command("true", config.PolicyWarn, false), AfterTool: command(sayContext, config.PolicyWarn, true)})

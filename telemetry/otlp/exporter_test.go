@@ -11,10 +11,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -506,7 +506,7 @@ func TestTLS(t *testing.T) {
 	if err := os.Symlink(ca, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+	if err := exec.Command("mkfifo", "-m", "600", fifo).Run(); err != nil {
 		t.Fatal(err)
 	}
 	for name, o := range map[string]config.OTLP{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +14,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 
 	"magicode/telemetry/otlp/otlptest"
 )
@@ -62,7 +62,7 @@ func faults(t *testing.T, w *world) map[string]fault {
 		return dir
 	}
 	fifo := func(path string) string {
-		if err := unix.Mkfifo(path, 0o600); err != nil {
+		if err := exec.Command("mkfifo", "-m", "600", path).Run(); err != nil {
 			t.Fatal(err)
 		}
 		return path

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -357,7 +358,7 @@ func TestHookSpan(t *testing.T) {
 	d := &delay{where: "nowhere"}
 	s := newTimed(t, d)
 	fifo := filepath.Join(s.w.home, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+	if err := exec.Command("mkfifo", "-m", "600", fifo).Run(); err != nil {
 		t.Skip(err)
 	}
 	s.w.settings["automation"] = map[string]any{"hooks": map[string]any{"enabled": true, "after_tool": []any{map[string]any{"label": "wait", "command": "cat " + fifo}}}}

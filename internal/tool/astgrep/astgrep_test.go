@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,7 +84,7 @@ func TestRefused(t *testing.T) {
 	outside := tooltest.Workspace(t, map[string]string{"x.go": "package x\n"})
 	env := tooltest.Workspace(t, map[string]string{"a.go": "package a\n", "b.txt": "x", "c.py": "x\n"})
 	os.Symlink(outside.Cwd, filepath.Join(env.Cwd, "out"))
-	syscall.Mkfifo(filepath.Join(env.Cwd, "pipe.go"), 0o644)
+	tooltest.FIFO(t, filepath.Join(env.Cwd, "pipe.go"))
 	for _, tc := range []struct{ name, args, want string }{
 		{"no pattern", `{}`, `"pattern" is required`},
 		{"blank pattern", `{"pattern":" \n"}`, `"pattern" is required`},
@@ -164,7 +163,7 @@ func TestBounds(t *testing.T) {
 		"linkdir/sub.py": "f(4)\n",
 	})
 	os.Symlink("ok.go", filepath.Join(env.Cwd, "linkdir/link.go"))
-	syscall.Mkfifo(filepath.Join(env.Cwd, "linkdir/pipe.go"), 0o644)
+	tooltest.FIFO(t, filepath.Join(env.Cwd, "linkdir/pipe.go"))
 	for _, tc := range []struct {
 		name, args string
 		rows       int // -1: not told

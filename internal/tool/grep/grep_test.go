@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,9 +70,7 @@ func TestGrep(t *testing.T) {
 
 func TestGrepErrors(t *testing.T) {
 	env := tooltest.Workspace(t, map[string]string{"a": "x"})
-	if err := syscall.Mkfifo(filepath.Join(env.Cwd, "fifo"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	tooltest.FIFO(t, filepath.Join(env.Cwd, "fifo"))
 	os.Symlink("/", filepath.Join(env.Cwd, "out"))
 	long := strings.Repeat("é", 512)
 	for _, tc := range []struct{ name, args, want string }{
