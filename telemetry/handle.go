@@ -2,6 +2,9 @@
 
 package telemetry
 
+// Compiled: the build has telemetry. Tests ask before they expect a span.
+const Compiled = true
+
 // core is what every method asks first; nil is off.
 func (t Tel) core() *core {
 	if t.p == nil {

@@ -26,14 +26,14 @@ func (h *Handle) Append(ctx context.Context, d Durability, events ...Event) (Out
 	ctx, span := h.store.o.Tel.Begin(ctx, telemetry.SpanSessionAppend)
 	defer span.End()
 	if err := h.lock(ctx); err != nil {
-		span.Str(telemetry.KeyAppendOutcome, telemetry.WordOf("not_written"))
+		work{span: span}.ended(classOf(events), NotWritten)
 		return NotWritten, fmt.Errorf("append: %w", err)
 	}
 	defer h.unlock()
-	h.span = span
-	defer func() { h.span = telemetry.Span{} }()
+	h.work = work{span: span}
 	outcome, err := h.append(ctx, d, events)
-	appended(span, events, len(h.buf), outcome)
+	h.ended(classOf(events), outcome)
+	h.work = work{}
 	if err != nil {
 		return outcome, fmt.Errorf("append: %w", err)
 	}
@@ -66,8 +66,9 @@ func (h *Handle) append(ctx context.Context, d Durability, events []Event) (Outc
 }
 
 func (h *Handle) appendLock(ctx context.Context) (*lease.Lease, error) {
-	defer timed(h.span, telemetry.KeyLockWaitMS, h.store.o.Tel.LockWaited)()
+	began := started(h.store.o.Tel)
 	lock, err := h.store.o.Leases.AcquireBeside(ctx, h.path, h.active, lease.MaxWait)
+	h.lockWaited(began)
 	switch {
 	case err == nil:
 		return lock, nil
@@ -116,6 +117,7 @@ func (h *Handle) write(d Durability, created bool) (Outcome, error) {
 	if h.print.open {
 		lines = h.buf // a line end for the record before
 	}
+	h.size = len(lines)
 	err := vfs.WriteAll(h.file, lines)
 	wrote := err == nil
 	h.unsynced = h.unsynced || wrote
@@ -173,7 +175,7 @@ func (h *Handle) forget(created bool) {
 	}
 	_ = h.file.Close()
 	h.file = nil
-	if h.store.o.FS.Remove(h.path) == nil {
+	if h.fs.Remove(h.path) == nil {
 		h.print, h.newName = fingerprint{}, false
 		h.durable.Store(false)
 	}
@@ -228,7 +230,6 @@ func (h *Handle) syncPending() error {
 }
 
 func (h *Handle) syncData() error {
-	defer timed(h.span, telemetry.KeyFsyncMS, h.syncedData)()
 	if err := h.file.Sync(); err != nil {
 		return err
 	}
@@ -240,8 +241,7 @@ func (h *Handle) syncName() error {
 	if !h.newName {
 		return nil
 	}
-	defer h.timedName()()
-	if err := h.store.o.FS.SyncDir(h.store.o.Dir); err != nil {
+	if err := h.fs.SyncDir(h.store.o.Dir); err != nil {
 		return err
 	}
 	h.newName = false

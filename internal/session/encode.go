@@ -32,6 +32,7 @@ func (h *Handle) encode(events []Event) error {
 	for i, at := range payloads {
 		h.records[i].Payload = h.buf[at.from:at.to:at.to]
 	}
+	h.size = len(h.buf) - 1
 	return nil
 }
 

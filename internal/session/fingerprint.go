@@ -95,7 +95,7 @@ func (h *Handle) unchanged(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	info, err := h.store.o.FS.Lstat(h.path)
+	info, err := h.fs.Lstat(h.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !h.print.exists:
 		return nil
@@ -119,7 +119,7 @@ func (h *Handle) verify(ctx context.Context) error {
 	defer span.End()
 	span.Int(telemetry.KeyHistoryBytes, h.print.size)
 	at := now()
-	f, info, err := h.store.openSafe(h.path, vfs.Read)
+	f, info, err := openSafe(h.fs, h.path, vfs.Read)
 	if err != nil {
 		return h.spoil(err)
 	}

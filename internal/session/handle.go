@@ -7,7 +7,6 @@ import (
 
 	"magicode/internal/lease"
 	"magicode/internal/vfs"
-	"magicode/telemetry"
 )
 
 // Handle is an owned session. It holds the writer and the active lock until
@@ -15,6 +14,7 @@ import (
 // must not call the handle that feeds it.
 type Handle struct {
 	store          *Store
+	fs             vfs.FS // the store's, with its syncs measured
 	id, path       string
 	writer, active *lease.Lease
 	durable        atomic.Bool
@@ -37,7 +37,7 @@ type Handle struct {
 	meta   Meta
 	told   bool // meta has something that the sidecar should have
 
-	span telemetry.Span // of the append under way
+	work // what telemetry is told of the append under way
 
 	envelope []byte // the middle of every line
 	buf      []byte

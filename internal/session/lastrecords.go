@@ -23,7 +23,7 @@ func (s *Store) LastRecords(id string) []Record {
 	if !ValidID(id) || s.checkRoot() != nil {
 		return nil
 	}
-	f, info, err := s.openSafe(s.file(id), vfs.Read)
+	f, info, err := openSafe(s.o.FS, s.file(id), vfs.Read)
 	if err != nil {
 		return nil
 	}

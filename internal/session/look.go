@@ -28,7 +28,7 @@ func (s *Store) Look(ctx context.Context, id string, folds ...Fold) (ReadInfo, v
 	if err != nil {
 		return ReadInfo{}, info, fmt.Errorf("look at session: %w", err)
 	}
-	h := &Handle{store: s, id: id, path: s.file(id)}
+	h := s.handle(id)
 	p, err := h.passOver(ctx, folds)
 	if err != nil {
 		return p.info, info, fmt.Errorf("look at session: %w", err)
@@ -50,5 +50,6 @@ func (m *Meta) Latest() (at time.Time, ok bool) {
 // it says of the log that it was log when m was folded from all of it. A log
 // that changed since makes the sidecar one that every reader ignores.
 func SaveMeta(fsys vfs.FS, dir, id string, m Meta, log vfs.Info) error {
-	return writeMeta(fsys, dir, id, &m, log.Size, log.Mtime.UnixNano())
+	_, err := writeMeta(fsys, dir, id, &m, log.Size, log.Mtime.UnixNano())
+	return err
 }

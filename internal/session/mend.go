@@ -44,7 +44,7 @@ func (h *Handle) mend(events []Event) error {
 // setAside copies the torn bytes; they are on disk when it returns nil. A crash
 // before the tail is cut off makes a second copy next time, and no harm.
 func (h *Handle) setAside() error {
-	fsys, dir := h.store.o.FS, h.store.o.RecoveredDir
+	fsys, dir := h.fs, h.store.o.RecoveredDir
 	made, err := ensureDir(fsys, dir)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func ensureDir(fsys vfs.FS, dir string) (made bool, err error) {
 
 // recoveredName is `<id>-<n>.torn` with the next free n.
 func (h *Handle) recoveredName(dir string) (string, error) {
-	list, err := h.store.o.FS.ReadDir(dir)
+	list, err := h.fs.ReadDir(dir)
 	if err != nil {
 		return "", err
 	}

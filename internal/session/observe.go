@@ -2,32 +2,43 @@ package session
 
 import (
 	"errors"
+	"io/fs"
 	"time"
 
+	"magicode/internal/vfs"
 	"magicode/telemetry"
 )
 
-// appended describes an append to telemetry: what class of record it was, its
-// size with the line ends, and what became of it.
-func appended(span telemetry.Span, events []Event, size int, o Outcome) {
-	if !span.On() {
+// work is the append under way. Without one, what is told of it goes nowhere.
+type work struct {
+	span   telemetry.Span
+	size   int           // bytes, line ends among them
+	synced time.Duration // how long the disk was waited for
+}
+
+// ended describes the append to telemetry: what class of record it was, and what
+// became of it.
+func (w work) ended(class string, o Outcome) {
+	if !w.span.On() {
 		return
 	}
-	class := "other"
-	if len(events) > 0 {
-		class = classOf(events[len(events)-1].Kind)
+	w.span.Str(telemetry.KeyAppendClass, telemetry.WordOf(class))
+	w.span.Int(telemetry.KeyAppendBytes, int64(w.size))
+	if w.synced > 0 {
+		w.span.Dur(telemetry.KeyFsyncMS, w.synced)
 	}
-	span.Str(telemetry.KeyAppendClass, telemetry.WordOf(class))
-	span.Int(telemetry.KeyAppendBytes, int64(size))
-	span.Str(telemetry.KeyAppendOutcome, telemetry.WordOf(outcomeWord(o)))
+	w.span.Str(telemetry.KeyAppendOutcome, telemetry.WordOf(outcomeWord(o)))
 	if !o.OK() {
-		span.Fail(telemetry.CodeOf("append"))
+		w.span.Fail(telemetry.CodeOf("append"))
 	}
 }
 
-// classOf maps record kinds to the classes of telemetry.md 4.3.
-func classOf(k Kind) string {
-	switch k {
+// classOf is the class of an append (telemetry.md 4.3), by its last record's kind.
+func classOf(events []Event) string {
+	if len(events) == 0 {
+		return "other"
+	}
+	switch events[len(events)-1].Kind {
 	case KindUserInput:
 		return "input"
 	case KindAssistantOutput, KindAssistantChunk, KindReasoningSummary:
@@ -75,29 +86,68 @@ func leased(span telemetry.Span, err error) {
 	span.End()
 }
 
-// timed returns what tells how much time has passed since, to a span and to
-// report; off, it reads no clock.
-func timed(span telemetry.Span, key telemetry.IntKey, report func(time.Duration)) func() {
-	if !span.On() {
-		return func() {}
+// started is when something begins that is timed; off, no clock is read.
+func started(tel telemetry.Tel) (began time.Time) {
+	if tel.On() {
+		began = time.Now()
 	}
-	began := time.Now()
-	return func() {
+	return began
+}
+
+// lockWaited reports how long the append lock was waited for.
+func (h *Handle) lockWaited(began time.Time) {
+	if !began.IsZero() {
 		took := time.Since(began)
-		span.Dur(key, took)
-		report(took)
+		h.span.Dur(telemetry.KeyLockWaitMS, took)
+		h.store.o.Tel.LockWaited(took)
 	}
 }
 
-// syncedData and timedName report syncs of a session's file and of its folder.
-func (h *Handle) syncedData(d time.Duration) {
-	h.store.o.Tel.Synced(telemetry.WordOf("data"), d)
+// hasSynced reports a sync, made in the handle's turn.
+func (h *Handle) hasSynced(target telemetry.Word, took time.Duration) {
+	h.synced += took
+	h.store.o.Tel.Synced(target, took)
 }
 
-func (h *Handle) timedName() func() {
-	if !h.store.o.Tel.On() {
-		return func() {}
+// measured is a file system that reports how long its syncs take. All those of a
+// store go through one: of an append as well as of a torn tail that is set aside,
+// a write that is taken back and a log that is replaced.
+type measured struct {
+	vfs.FS
+	tel    telemetry.Tel
+	files  string // what a sync of a file is of; that of a folder is of the "directory"
+	report func(target telemetry.Word, took time.Duration)
+}
+
+func (m *measured) Open(name string, flags vfs.Flag, perm fs.FileMode) (vfs.File, error) {
+	f, err := m.FS.Open(name, flags, perm)
+	if err != nil {
+		return nil, err
 	}
-	began := time.Now()
-	return func() { h.store.o.Tel.Synced(telemetry.WordOf("directory"), time.Since(began)) }
+	return measuredFile{f, m}, nil
+}
+
+func (m *measured) SyncDir(name string) error {
+	began := started(m.tel)
+	err := m.FS.SyncDir(name)
+	m.took(began, "directory")
+	return err
+}
+
+func (m *measured) took(began time.Time, target string) {
+	if !began.IsZero() {
+		m.report(telemetry.WordOf(target), time.Since(began))
+	}
+}
+
+type measuredFile struct {
+	vfs.File
+	of *measured
+}
+
+func (f measuredFile) Sync() error {
+	began := started(f.of.tel)
+	err := f.File.Sync()
+	f.of.took(began, f.of.files)
+	return err
 }

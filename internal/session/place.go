@@ -14,7 +14,7 @@ import (
 // open from append to append, and notices when it was replaced or changed from
 // outside. Then the handle goes on with the file that is there, stale.
 func (h *Handle) place(ctx context.Context) (created bool, err error) {
-	info, err := h.store.o.FS.Lstat(h.path)
+	info, err := h.fs.Lstat(h.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return true, h.create()
@@ -38,7 +38,7 @@ func (h *Handle) place(ctx context.Context) (created bool, err error) {
 // create makes the file. The name is synced together with the first record.
 func (h *Handle) create() error {
 	h.letGo()
-	f, err := h.store.o.FS.Open(h.path, vfs.Read|vfs.Append|vfs.Create|vfs.Exclusive|vfs.NoFollow, 0o600)
+	f, err := h.fs.Open(h.path, vfs.Read|vfs.Append|vfs.Create|vfs.Exclusive|vfs.NoFollow, 0o600)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (h *Handle) create() error {
 		err = safe(info)
 	}
 	if err != nil {
-		return errors.Join(err, f.Close(), h.store.o.FS.Remove(h.path))
+		return errors.Join(err, f.Close(), h.fs.Remove(h.path))
 	}
 	if h.print.exists {
 		h.stale = true // it was there, and somebody took it away
@@ -60,7 +60,7 @@ func (h *Handle) create() error {
 func (h *Handle) reopen() (vfs.Info, error) {
 	replaced := h.file != nil
 	h.letGo()
-	f, info, err := h.store.openSafe(h.path, vfs.Read|vfs.Append)
+	f, info, err := openSafe(h.fs, h.path, vfs.Read|vfs.Append)
 	if err != nil {
 		return info, err
 	}

@@ -61,7 +61,7 @@ func (h *Handle) first(ctx context.Context, folds []Fold) (ReadInfo, error) {
 		return p.info, err
 	}
 	h.adopt(p)
-	info, err := h.store.o.FS.Lstat(h.path)
+	info, err := h.fs.Lstat(h.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return p.info, ErrMissing
@@ -73,7 +73,7 @@ func (h *Handle) first(ctx context.Context, folds []Fold) (ReadInfo, error) {
 
 // passOver opens the file and reads it once. It never returns a nil pass.
 func (h *Handle) passOver(ctx context.Context, folds []Fold) (*pass, error) {
-	f, info, err := h.store.openSafe(h.path, vfs.Read)
+	f, info, err := openSafe(h.fs, h.path, vfs.Read)
 	if err != nil {
 		return &pass{}, absent(err)
 	}

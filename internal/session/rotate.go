@@ -42,7 +42,7 @@ func (h *Handle) BeginRotation(ctx context.Context, carry int, folds ...Fold) (*
 	if err != nil {
 		return nil, fmt.Errorf("begin rotation: %w", err)
 	}
-	f, info, err := h.store.openSafe(h.path, vfs.Read)
+	f, info, err := openSafe(h.fs, h.path, vfs.Read)
 	if err != nil {
 		return nil, fmt.Errorf("begin rotation: %w", absent(err))
 	}
@@ -184,13 +184,13 @@ func (r *Rotation) recheck(ctx context.Context) error {
 
 // removeTemps clears what a crashed rotation has left.
 func (h *Handle) removeTemps() error {
-	list, err := h.store.o.FS.ReadDir(h.store.o.Dir)
+	list, err := h.fs.ReadDir(h.store.o.Dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range list {
 		if strings.HasPrefix(e.Name(), "."+h.id+".jsonl.compact-") {
-			if err := h.store.o.FS.Remove(filepath.Join(h.store.o.Dir, e.Name())); err != nil {
+			if err := h.fs.Remove(filepath.Join(h.store.o.Dir, e.Name())); err != nil {
 				return err
 			}
 		}
@@ -200,7 +200,7 @@ func (h *Handle) removeTemps() error {
 
 // archive copies the whole log to `.history/<id>/<n>.jsonl`.
 func (h *Handle) archive() (n int, err error) {
-	fsys, dir := h.store.o.FS, filepath.Join(h.store.o.Dir, ".history", h.id)
+	fsys, dir := h.fs, filepath.Join(h.store.o.Dir, ".history", h.id)
 	if err := archiveDir(fsys, dir); err != nil {
 		return 0, err
 	}
@@ -247,7 +247,7 @@ func archiveDir(fsys vfs.FS, dir string) error {
 // copyFile writes a new file of head and the log's bytes from an offset on, and
 // syncs it. A failed copy is removed.
 func (h *Handle) copyFile(name string, head []byte, from int64) (vfs.Info, error) {
-	f, err := h.store.o.FS.Open(name, vfs.Write|vfs.Create|vfs.Exclusive|vfs.NoFollow, 0o600)
+	f, err := h.fs.Open(name, vfs.Write|vfs.Create|vfs.Exclusive|vfs.NoFollow, 0o600)
 	if err != nil {
 		return vfs.Info{}, err
 	}
@@ -262,7 +262,7 @@ func (h *Handle) copyFile(name string, head []byte, from int64) (vfs.Info, error
 	}
 	info, serr := f.Stat()
 	if err = errors.Join(err, serr, f.Close()); err != nil {
-		return vfs.Info{}, errors.Join(err, dropTemp(h.store.o.FS, name))
+		return vfs.Info{}, errors.Join(err, dropTemp(h.fs, name))
 	}
 	return info, nil
 }
@@ -277,7 +277,7 @@ func dropTemp(fsys vfs.FS, name string) error {
 // swap builds the new log and renames it over the old one: the commit point.
 func (r *Rotation) swap(n int) error {
 	h := r.h
-	fsys := h.store.o.FS
+	fsys := h.fs
 	temp := filepath.Join(h.store.o.Dir, fmt.Sprintf(".%s.jsonl.compact-%d-%d", h.id, os.Getpid(), n))
 	made, err := h.copyFile(temp, h.buf[1:], r.cutoff)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"magicode/internal/vfs"
+	"magicode/telemetry"
 )
 
 const (
@@ -29,7 +30,8 @@ func (h *Handle) Meta(ctx context.Context) (Meta, error) {
 // WriteSidecar brings `<id>.metadata.json` up to date, without any sync, if a
 // record came since the last time that storage.md 5.8 names. Call it once a
 // run, where nobody waits for it. The outcome is Durable or MetadataFailed: it
-// is a cache, and a stale one is ignored.
+// is a cache, and a stale one is ignored. To telemetry it is the last step of the
+// appends before it, and a span like theirs.
 func (h *Handle) WriteSidecar(ctx context.Context) (Outcome, error) {
 	if err := h.lock(ctx); err != nil {
 		return MetadataFailed, fmt.Errorf("write sidecar: %w", err)
@@ -38,32 +40,42 @@ func (h *Handle) WriteSidecar(ctx context.Context) (Outcome, error) {
 	if !h.told || h.stale || !h.print.exists {
 		return Durable, nil
 	}
-	if h.print.stat == (vfs.Info{}) || h.print.size > h.print.end {
-		return MetadataFailed, fmt.Errorf("write sidecar: %w", ErrStale)
-	}
-	err := writeMeta(h.store.o.FS, h.store.o.Dir, h.id, &h.meta, h.print.size, h.print.stat.Mtime.UnixNano())
+	_, span := h.store.o.Tel.Begin(ctx, telemetry.SpanSessionAppend)
+	defer span.End()
+	size, err := h.sidecar()
+	outcome := Durable
 	if err != nil {
-		return MetadataFailed, fmt.Errorf("write sidecar: %w", err)
+		outcome, err = MetadataFailed, fmt.Errorf("write sidecar: %w", err)
 	}
-	h.told = false
-	return Durable, nil
+	work{span: span, size: size}.ended("other", outcome)
+	h.told = err != nil
+	return outcome, err
 }
 
-// writeMeta replaces the sidecar of a log of size bytes, changed last at mtime.
-func writeMeta(fsys vfs.FS, dir, id string, m *Meta, size, mtime int64) error {
+func (h *Handle) sidecar() (size int, err error) {
+	if h.print.stat == (vfs.Info{}) || h.print.size > h.print.end {
+		return 0, ErrStale
+	}
+	return writeMeta(h.fs, h.store.o.Dir, h.id, &h.meta, h.print.size, h.print.stat.Mtime.UnixNano())
+}
+
+// writeMeta replaces the sidecar of a log of size bytes, changed last at mtime,
+// by one of n bytes.
+func writeMeta(fsys vfs.FS, dir, id string, m *Meta, size, mtime int64) (n int, err error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	err := enc.Encode(sidecar{
+	err = enc.Encode(sidecar{
 		SchemaVersion: sidecarSchema, SessionID: id, Activity: optional(m.LatestActivity), Title: optional(m.Title),
 		SessionPath: optional(m.SessionPath), FirstInput: optional(m.FirstInput), UserInputs: m.UserInputs,
 		Len: size, ModifiedNS: &mtime, Complete: true,
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return vfs.ReplaceCache(fsys, sidecarPath(dir, id), bytes.TrimRight(buf.Bytes(), "\n"), 0o600)
+	text := bytes.TrimRight(buf.Bytes(), "\n")
+	return len(text), vfs.ReplaceCache(fsys, sidecarPath(dir, id), text, 0o600)
 }
 
 // ReadSidecar returns what the sidecar of a session says. ok is false when there

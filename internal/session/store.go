@@ -59,7 +59,7 @@ func NewStore(o Options) *Store {
 	}
 	return &Store{
 		o: o, seed: maphash.MakeSeed(), path: sync.OnceValue(o.SessionPath),
-		ids: &sequence{fs: o.FS, leases: o.Leases, path: filepath.Join(dir, "event-id-sequence")},
+		ids: &sequence{fs: &measured{o.FS, o.Tel, "metadata", o.Tel.Synced}, leases: o.Leases, path: filepath.Join(dir, "event-id-sequence")},
 	}
 }
 
@@ -152,7 +152,7 @@ func (s *Store) attach(ctx context.Context, id string) (*Handle, error) {
 
 func (s *Store) take(id string, span telemetry.Span) (*Handle, error) {
 	span.Str(telemetry.KeyLease, telemetry.WordOf("writer"))
-	h := &Handle{store: s, id: id, path: s.file(id), turn: make(chan struct{}, 1)}
+	h := s.handle(id)
 	if !s.o.Child {
 		var err error
 		if h.writer, err = s.o.Leases.Share(filepath.Join(s.o.Dir, id+".writer")); err != nil {
@@ -165,6 +165,13 @@ func (s *Store) take(id string, span telemetry.Span) (*Handle, error) {
 		return nil, errors.Join(lockError(err), h.writer.Release())
 	}
 	return h, nil
+}
+
+// handle makes one that holds no lock.
+func (s *Store) handle(id string) *Handle {
+	h := &Handle{store: s, id: id, path: s.file(id), turn: make(chan struct{}, 1)}
+	h.fs = &measured{s.o.FS, s.o.Tel, "data", h.hasSynced}
+	return h
 }
 
 func lockError(err error) error {
@@ -205,8 +212,8 @@ func safe(info vfs.Info) error {
 }
 
 // openSafe opens an existing session file and checks what was opened.
-func (s *Store) openSafe(path string, flags vfs.Flag) (vfs.File, vfs.Info, error) {
-	f, err := s.o.FS.Open(path, flags|vfs.NoFollow|vfs.NonBlock, 0)
+func openSafe(fsys vfs.FS, path string, flags vfs.Flag) (vfs.File, vfs.Info, error) {
+	f, err := fsys.Open(path, flags|vfs.NoFollow|vfs.NonBlock, 0)
 	if err != nil {
 		return nil, vfs.Info{}, err
 	}

@@ -22,6 +22,7 @@ import (
 	"magicode/internal/mcp/mcptest"
 	"magicode/pkg/client"
 	"magicode/pkg/localagent"
+	"magicode/telemetry"
 )
 
 const asProgram = "MAGI_CODE_TEST_AS_PROGRAM"
@@ -32,6 +33,9 @@ func TestMain(m *testing.M) {
 		os.Exit(app.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	mcptest.Main(nil)
+	if !telemetry.Compiled {
+		os.Exit(0) // nothing can be observed
+	}
 	os.Exit(elsewhere(m.Run))
 }
 

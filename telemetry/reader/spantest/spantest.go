@@ -36,9 +36,12 @@ type Probe struct {
 
 type interval struct{ from, to time.Time }
 
-// New starts telemetry.
+// New starts telemetry. A build without it has nothing to see: the test is skipped.
 func New(t *testing.T) *Probe {
 	t.Helper()
+	if !telemetry.Compiled {
+		t.Skip("built without telemetry")
+	}
 	p := &Probe{t: t, began: time.Now(), state: filepath.Join(t.TempDir(), "state")}
 	if err := os.Mkdir(p.state, 0o700); err != nil {
 		t.Fatal(err)
@@ -138,8 +141,27 @@ func list(spans []reader.Span, w interval) string {
 	return b.String()
 }
 
-// Spans ends telemetry and reads what it has left.
+// Spans ends telemetry and reads the spans that it has left.
 func (p *Probe) Spans() []reader.Span {
+	p.t.Helper()
+	return p.read("traces").Spans
+}
+
+// Counts ends telemetry and tells how many samples a histogram has, by what a key
+// is in them.
+func (p *Probe) Counts(metric, key string) map[string]uint64 {
+	p.t.Helper()
+	out := map[string]uint64{}
+	for _, at := range p.read("metrics").Points {
+		if at.Name == metric {
+			out[at.Labels[key]] += at.Count
+		}
+	}
+	return out
+}
+
+// read ends telemetry and reads one signal of its capture.
+func (p *Probe) read(signal string) *reader.Capture {
 	p.t.Helper()
 	p.child.End()
 	p.Tel.Exit(0, telemetry.WordOf("shutdown"), false)
@@ -153,18 +175,18 @@ func (p *Probe) Spans() []reader.Span {
 		}
 	}
 	c := new(reader.Capture)
-	names, err := filepath.Glob(filepath.Join(p.state, "telemetry", "*.traces*.jsonl"))
+	names, err := filepath.Glob(filepath.Join(p.state, "telemetry", "*."+signal+"*.jsonl"))
 	if err != nil || len(names) == 0 {
 		p.t.Fatalf("%v %v", names, err)
 	}
 	for _, name := range names {
 		b, err := os.ReadFile(name)
 		if err == nil {
-			err = c.Read(bytes.NewReader(b), "traces")
+			err = c.Read(bytes.NewReader(b), signal)
 		}
 		if err != nil {
 			p.t.Fatal(err)
 		}
 	}
-	return c.Spans
+	return c
 }
