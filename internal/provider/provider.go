@@ -161,7 +161,7 @@ type Call struct {
 
 // Identity is the record of one attempt (providers.md 8.4).
 type Identity struct {
-	Provider       string
+	Provider       string // "": the API keeps no record, and what is here goes into no session
 	Attempt        int
 	RequestedModel string
 	ResponseModel  string

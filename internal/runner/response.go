@@ -62,7 +62,9 @@ func (p *response) handle(ev provider.Event) error {
 	case provider.EventUsage:
 		p.usage, p.usageSeen = *ev.Usage, true
 	case provider.EventIdentity:
-		r.rec.later(identityEvent(p.sequence, ev.Identity))
+		if ev.Identity.Provider != "" {
+			r.rec.later(identityEvent(p.sequence, ev.Identity))
+		}
 	case provider.EventCut:
 		p.short = ev.Text
 	case provider.EventNotice:

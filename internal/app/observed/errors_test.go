@@ -47,7 +47,7 @@ func TestErrorsDoNotLeak(t *testing.T) {
 			{"delta": map[string]any{}, "finish_reason": "tool_calls"},
 		} {
 			choice["index"] = 0
-			b, _ := json.Marshal(map[string]any{"id": "x", "model": "m", "choices": []any{choice}})
+			b, _ := json.Marshal(map[string]any{"id": "x", "model": canaryAnswering, "choices": []any{choice}})
 			_, _ = rw.Write([]byte("data: " + string(b) + "\n\n"))
 		}
 		_, _ = rw.Write([]byte("data: [DONE]\n\n"))

@@ -58,21 +58,22 @@ var home = os.Getenv("HOME")
 
 // Canaries: one for each place that content can come from.
 const (
-	canaryPrompt   = "CANARYPROMPTqx1"
-	canaryReply    = "CANARYREPLYqx2"
-	canaryArgument = "CANARYARGqx3"
-	canaryResult   = "CANARYRESULTqx4"
-	canaryFile     = "CANARYFILEqx5"
-	canaryModel    = "CANARYMODELqx6"
-	canaryProvider = "canaryproviderqx7"
-	canaryKey      = "CANARYKEYqx8"
-	canaryHome     = "CANARYHOMEqx9"
-	canaryEnv      = "CANARYENVqx10"
-	canaryHeader   = "CANARYHEADERqx11"
+	canaryPrompt    = "CANARYPROMPTqx1"
+	canaryReply     = "CANARYREPLYqx2"
+	canaryArgument  = "CANARYARGqx3"
+	canaryResult    = "CANARYRESULTqx4"
+	canaryFile      = "CANARYFILEqx5"
+	canaryModel     = "CANARYMODELqx6"
+	canaryProvider  = "canaryproviderqx7"
+	canaryKey       = "CANARYKEYqx8"
+	canaryHome      = "CANARYHOMEqx9"
+	canaryEnv       = "CANARYENVqx10"
+	canaryHeader    = "CANARYHEADERqx11"
+	canaryAnswering = "CANARYANSWERINGqx18" // the model that says it has answered
 )
 
 func canaries() []string {
-	return []string{canaryPrompt, canaryReply, canaryArgument, canaryResult, canaryFile, canaryModel, canaryProvider, canaryKey, canaryHome, canaryEnv, canaryHeader, canaryError, canaryServer, canaryTool, canaryProfile, canaryPanic}
+	return []string{canaryPrompt, canaryReply, canaryArgument, canaryResult, canaryFile, canaryModel, canaryProvider, canaryKey, canaryHome, canaryEnv, canaryHeader, canaryAnswering, canaryError, canaryServer, canaryTool, canaryProfile, canaryPanic}
 }
 
 // world is a home, a workspace and a scripted model.
@@ -140,7 +141,7 @@ func complete(rw http.ResponseWriter, r *http.Request) {
 	}
 	rw.Header().Set("Content-Type", "text/event-stream")
 	chunk := func(delta map[string]any, finish any) {
-		b, _ := json.Marshal(map[string]any{"id": "x", "object": "chat.completion.chunk", "model": canaryModel,
+		b, _ := json.Marshal(map[string]any{"id": "x", "object": "chat.completion.chunk", "model": canaryAnswering,
 			"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
 		fmt.Fprintf(rw, "data: %s\n\n", b)
 	}
@@ -159,7 +160,7 @@ func complete(rw http.ResponseWriter, r *http.Request) {
 	default:
 		chunk(map[string]any{}, "stop")
 	}
-	fmt.Fprint(rw, `data: {"id":"x","object":"chat.completion.chunk","model":"m","choices":[],"usage":{"prompt_tokens":40,"completion_tokens":12,"total_tokens":52}}`+"\n\ndata: [DONE]\n\n")
+	fmt.Fprint(rw, `data: {"id":"x","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":40,"completion_tokens":12,"total_tokens":52}}`+"\n\ndata: [DONE]\n\n")
 }
 
 // talk is what a child said.

@@ -99,13 +99,13 @@ func planned(rw http.ResponseWriter, r *http.Request) {
 	default:
 		a.chunk(map[string]any{}, "stop")
 	}
-	fmt.Fprint(rw, `data: {"id":"x","model":"m","choices":[],"usage":{"prompt_tokens":40,"completion_tokens":12,"total_tokens":52}}`+"\n\ndata: [DONE]\n\n")
+	fmt.Fprint(rw, `data: {"id":"x","choices":[],"usage":{"prompt_tokens":40,"completion_tokens":12,"total_tokens":52}}`+"\n\ndata: [DONE]\n\n")
 }
 
 type answer struct{ rw http.ResponseWriter }
 
 func (a *answer) chunk(delta map[string]any, finish any) {
-	b, _ := json.Marshal(map[string]any{"id": "x", "object": "chat.completion.chunk", "model": "m",
+	b, _ := json.Marshal(map[string]any{"id": "x", "object": "chat.completion.chunk", "model": canaryAnswering,
 		"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
 	fmt.Fprintf(a.rw, "data: %s\n\n", b)
 }

@@ -106,14 +106,14 @@ func TestPlainNames(t *testing.T) {
 		found := map[string]string{}
 		for _, s := range spans(t, w) {
 			for _, a := range s.Attributes {
-				if v, ok := s.get(a.Key).(string); ok && (v == serverName || v == canaryModel || v == canaryProvider) {
+				if v, ok := s.get(a.Key).(string); ok && (v == serverName || v == canaryModel || v == canaryAnswering || v == canaryProvider) {
 					found[a.Key] = v
 				}
 			}
 		}
 		want := map[string]string{}
 		if shown {
-			want = map[string]string{"magi.mcp.name": serverName, "gen_ai.request.model": canaryModel, "gen_ai.provider.name": canaryProvider}
+			want = map[string]string{"magi.mcp.name": serverName, "gen_ai.request.model": canaryModel, "gen_ai.response.model": canaryAnswering, "gen_ai.provider.name": canaryProvider}
 		}
 		if diff := cmp.Diff(want, found); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", names, diff)

@@ -307,6 +307,7 @@ func TestSpansTimeRealThings(t *testing.T) {
 		{telemetry.SpanApprovalWait, "", &delay{stage: "turn", where: "host", match: "approval"}, plan{Steps: []string{"bash", "text"}}},
 		{telemetry.SpanSubagent, "", &delay{stage: "turn", where: "model", match: "sub"}, plan{Steps: []string{"delegate", "text"}}},
 		{telemetry.SpanSessionAppend, "", &delay{stage: "turn", where: "fs", match: "sync .jsonl"}, text},
+		{telemetry.SpanSessionAppend, "", &delay{stage: "shutdown", where: "fs", match: "open .metadata.json"}, text},
 		{telemetry.SpanOutputStall, "", &delay{stage: "turn", where: "read"}, text},
 		{telemetry.SpanCleanup, "", &delay{stage: "shutdown", where: "mcp", match: "delete"}, text},
 		{telemetry.SpanCleanupDrain, "", &delay{stage: "shutdown", where: "read"}, text},

@@ -16,6 +16,7 @@ type Parser struct {
 	open  map[int64]*block
 	trace trace
 	cut   string // why the response is not whole
+	model string
 }
 
 // NewParser returns a parser that reports to sink.
@@ -26,8 +27,8 @@ func NewParser(sink *exchange.Sink) exchange.Parser {
 // State tells how far the response has come.
 func (p *Parser) State() exchange.State { return p.state }
 
-// Model is not read from this API.
-func (p *Parser) Model() string { return "" }
+// Model is the model that the response named.
+func (p *Parser) Model() string { return p.model }
 
 // Tier is not read from this API.
 func (p *Parser) Tier() string { return "" }
@@ -103,6 +104,7 @@ func (p *Parser) Event(data []byte) error {
 	switch string(e.typ[1 : len(e.typ)-1]) {
 	case "message_start":
 		p.sink.Progress()
+		p.model = e.message.Get("model").LenientText()
 		p.noteUsage(e.message.Get("usage"))
 	case "content_block_start":
 		return p.start(&e)
@@ -116,6 +118,7 @@ func (p *Parser) Event(data []byte) error {
 	case "message_stop":
 		return p.end()
 	case "message":
+		p.model = v.Get("model").LenientText()
 		return p.whole(&e)
 	case "error":
 		return reported(v, data)

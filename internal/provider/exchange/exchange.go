@@ -58,7 +58,8 @@ type Call struct {
 	NewParser func(*Sink) Parser
 	// Semantic bounds the time without semantic progress; 0 is 60 s.
 	Semantic time.Duration
-	// Provider names the identity records; "" means that the API has none (providers.md 8.4).
+	// Provider names the identity records; "" means that the API has none
+	// (providers.md 8.4): then only the model that answered is told.
 	Provider string
 	Model    string
 	// API is telemetry's word for the wire: responses, chat_completions or messages.
@@ -128,7 +129,7 @@ func wrapProgress(err *provider.Error, tools bool) *provider.Error {
 
 // identity emits the record of one attempt.
 func (a *attempt) identity(ok bool) error {
-	if a.call.Provider == "" {
+	if a.call.Provider == "" && a.model == "" {
 		return nil
 	}
 	outcome := "error"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -22,6 +23,7 @@ type server struct {
 	urls   []string
 	header []http.Header
 	bodies []map[string]any
+	model  string // that it says has answered; "": it does not say
 }
 
 func (s *server) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -30,12 +32,16 @@ func (s *server) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	s.urls, s.header, s.bodies = append(s.urls, req.URL.String()), append(s.header, req.Header), append(s.bodies, body)
-	answer := "data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"output\":[]}}\n\n"
+	named := ""
+	if s.model != "" {
+		named = fmt.Sprintf(`,"model":%q`, s.model)
+	}
+	answer := "data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"output\":[]" + named + "}}\n\n"
 	if strings.HasSuffix(req.URL.Path, "/messages") {
-		answer = "data: {\"type\":\"message_stop\"}\n\n"
+		answer = "data: {\"type\":\"message_start\",\"message\":{\"id\":\"x\"" + named + "}}\n\ndata: {\"type\":\"message_stop\"}\n\n"
 	}
 	if strings.HasSuffix(req.URL.Path, "/completions") {
-		answer = "data: [DONE]\n\n"
+		answer = "data: {\"id\":\"x\"" + named + "}\n\ndata: [DONE]\n\n"
 	}
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer))}, nil
 }

@@ -104,7 +104,7 @@ func TestWires(t *testing.T) {
 		kinds  []provider.EventKind
 	}{
 		{"responses", false, "/v1/responses", []string{respText, respEnd}, []provider.EventKind{provider.EventText, provider.EventIdentity}},
-		{"chat", true, "/v1/chat/completions", []string{chatText, chatEnd}, []provider.EventKind{provider.EventText}},
+		{"chat", true, "/v1/chat/completions", []string{chatText, chatEnd}, []provider.EventKind{provider.EventText, provider.EventIdentity}},
 	} {
 		f := newFixture(t, stream(c.pieces...))
 		p := newProvider(t, openai.Config{BaseURL: f.URL + "/v1/", Key: "k1", Chat: c.chat, UserAgent: "magi-code/1.2.3", ConversationHeaders: []string{"X-Conversation"}, Conversation: "fallback"})
@@ -115,6 +115,9 @@ func TestWires(t *testing.T) {
 		var kinds []provider.EventKind
 		for _, ev := range events {
 			kinds = append(kinds, ev.Kind)
+			if ev.Kind == provider.EventIdentity && (ev.Identity.ResponseModel != "m1" || (ev.Identity.Provider == "") != c.chat) {
+				t.Errorf("%s: %+v", c.name, ev.Identity)
+			}
 		}
 		if diff := cmp.Diff(c.kinds, kinds); diff != "" {
 			t.Errorf("%s: kinds (-want +got):\n%s", c.name, diff)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -80,11 +81,18 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+func mkfifo(t *testing.T, path string) {
+	t.Helper()
+	if err := exec.Command("mkfifo", path).Run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	outside := tooltest.Workspace(t, map[string]string{"x.go": "package x\n"})
 	env := tooltest.Workspace(t, map[string]string{"a.go": "package a\n", "b.txt": "x", "c.py": "x\n"})
 	os.Symlink(outside.Cwd, filepath.Join(env.Cwd, "out"))
-	tooltest.FIFO(t, filepath.Join(env.Cwd, "pipe.go"))
+	mkfifo(t, filepath.Join(env.Cwd, "pipe.go"))
 	for _, tc := range []struct{ name, args, want string }{
 		{"no pattern", `{}`, `"pattern" is required`},
 		{"blank pattern", `{"pattern":" \n"}`, `"pattern" is required`},
@@ -163,7 +171,7 @@ func TestBounds(t *testing.T) {
 		"linkdir/sub.py": "f(4)\n",
 	})
 	os.Symlink("ok.go", filepath.Join(env.Cwd, "linkdir/link.go"))
-	tooltest.FIFO(t, filepath.Join(env.Cwd, "linkdir/pipe.go"))
+	mkfifo(t, filepath.Join(env.Cwd, "linkdir/pipe.go"))
 	for _, tc := range []struct {
 		name, args string
 		rows       int // -1: not told

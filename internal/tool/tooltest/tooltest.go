@@ -3,7 +3,6 @@ package tooltest
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,14 +35,6 @@ func put(path, text string, folder bool) error {
 		return err
 	}
 	return os.WriteFile(path, []byte(text), 0o644)
-}
-
-// FIFO makes a named pipe, which no tool may open.
-func FIFO(t testing.TB, path string) {
-	t.Helper()
-	if err := exec.Command("mkfifo", path).Run(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // Sources are ignore rules that nothing of this machine's user adds to.

@@ -160,20 +160,33 @@ func (p *Probe) Counts(metric, key string) map[string]uint64 {
 	return out
 }
 
+// Ready waits until telemetry has opened its files: names in metrics can be hashed
+// from then on.
+func (p *Probe) Ready() {
+	p.t.Helper()
+	p.await(`"state"`)
+}
+
+// await waits for what the status file says.
+func (p *Probe) await(word string) {
+	p.t.Helper()
+	status := filepath.Join(p.state, "telemetry-status.json")
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		if b, err := os.ReadFile(status); err == nil && bytes.Contains(b, []byte(word)) {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.t.Fatalf("the status file never has %s", word)
+		}
+	}
+}
+
 // read ends telemetry and reads one signal of its capture.
 func (p *Probe) read(signal string) *reader.Capture {
 	p.t.Helper()
 	p.child.End()
 	p.Tel.Exit(0, telemetry.WordOf("shutdown"), false)
-	status := filepath.Join(p.state, "telemetry-status.json")
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		if b, err := os.ReadFile(status); err == nil && bytes.Contains(b, []byte(`"closed"`)) {
-			break
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatal("telemetry does not end")
-		}
-	}
+	p.await(`"closed"`)
 	c := new(reader.Capture)
 	names, err := filepath.Glob(filepath.Join(p.state, "telemetry", "*."+signal+"*.jsonl"))
 	if err != nil || len(names) == 0 {
