@@ -3,6 +3,7 @@ package tracecmd
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"magicode/internal/redact"
 	"magicode/telemetry/config"
@@ -26,6 +27,10 @@ func CheckConfig(c config.Config, settings error, stdout, stderr io.Writer) int 
 		fmt.Fprintf(stdout, "%-12s %s\n", sink.name, state)
 	}
 	for _, p := range c.Problems {
+		if p.Code == config.CodeEnvUnknown {
+			unknown(c.Unknown, stdout)
+			continue
+		}
 		fmt.Fprintf(stdout, "problem      %s %s\n", p.Code, redact.Display(p.Key))
 	}
 	if len(c.Problems) > 0 || settings != nil {
@@ -33,3 +38,23 @@ func CheckConfig(c config.Config, settings error, stdout, stderr io.Writer) int 
 	}
 	return exitOK
 }
+
+// unknown names the variables that are none of ours, which nothing but this terminal
+// does, and what they may have been meant to be.
+func unknown(names []string, stdout io.Writer) {
+	meant := 0
+	for _, name := range names {
+		fmt.Fprintf(stdout, "problem      %s %s", config.CodeEnvUnknown, redact.Display(redact.Cut(name, maxName)))
+		if known := config.Meant(name); known != "" {
+			fmt.Fprintf(stdout, ": is %s meant?", known)
+			meant++
+		}
+		fmt.Fprintln(stdout)
+	}
+	if meant < len(names) {
+		fmt.Fprintf(stdout, "variables    %s\n", strings.Join(config.Variables(), " "))
+	}
+}
+
+// maxName bounds a name that is shown, in bytes.
+const maxName = 128

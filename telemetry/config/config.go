@@ -17,6 +17,9 @@ type Config struct {
 	OTLP            OTLP
 	Prometheus      Prometheus
 	Problems        []Problem
+	// Unknown are the variables that look like ours and are none, at most 32. They are
+	// for the terminal of whoever set them: a name can be any text.
+	Unknown []string
 }
 
 // File is the capture sink.

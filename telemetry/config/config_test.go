@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,5 +106,44 @@ func TestProblemsAreBounded(t *testing.T) {
 	b.WriteString(`}`)
 	if got := Load(nil, []byte(b.String()), false); len(got.Problems) > maxProblems {
 		t.Errorf("%d problems", len(got.Problems))
+	}
+}
+
+// TestUnknownVariables: their names are told to whoever asks, and stand in no problem:
+// a name can be any text.
+func TestUnknownVariables(t *testing.T) {
+	environ := []string{"MC_TELEMETRY=file", "MC_TELEMETRY_FILE_DIR=/x", "MC_TELEMETRYX=1", "MC_TELEMETRY_secret words=1", "OTHER=1"}
+	c := Load(environ, nil, false)
+	if want := []string{"MC_TELEMETRY_FILE_DIR", "MC_TELEMETRY_secret words"}; !slices.Equal(c.Unknown, want) {
+		t.Errorf("%q, want %q", c.Unknown, want)
+	}
+	if len(c.Problems) != 1 || c.Problems[0] != (Problem{Code: CodeEnvUnknown}) {
+		t.Errorf("%+v", c.Problems)
+	}
+	for i := range 100 {
+		environ = append(environ, fmt.Sprint("MC_TELEMETRY_", i, "=1"))
+	}
+	if n := len(Load(environ, nil, false).Unknown); n != maxProblems {
+		t.Errorf("%d names", n)
+	}
+}
+
+// TestMeant: what a wrong name was meant to be.
+func TestMeant(t *testing.T) {
+	for name, want := range map[string]string{
+		"MC_TELEMETRY_FILE_DIR": "MC_TELEMETRY_DIR", "MC_TELEMETRY_FILE_MAX_MB": "MC_TELEMETRY_MAX_MB", "MC_TELEMETRY_MAXMB": "MC_TELEMETRY_MAX_MB",
+		"MC_TELEMETRY_OTLP_ENPOINT": "MC_TELEMETRY_OTLP_ENDPOINT", "MC_TELEMETRY_PROMX": "MC_TELEMETRY_PROM", "MC_TELEMETRY_SOMETHING": "", "MC_TELEMETRY_": "MC_TELEMETRY",
+	} {
+		if got := Meant(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	for _, pair := range []struct {
+		a, b string
+		n    int
+	}{{"", "", 0}, {"ab", "ab", 0}, {"ab", "b", 1}, {"a", "ba", 1}, {"abc", "axc", 1}, {"abcd", "badc", 3}, {"a", "abcd", 3}} {
+		if got := typos(pair.a, pair.b); got != pair.n {
+			t.Errorf("%s, %s: %d", pair.a, pair.b, got)
+		}
 	}
 }

@@ -44,6 +44,60 @@ func variables() []variable {
 	}
 }
 
+// Variables are the names of all variables that there are.
+func Variables() []string {
+	out := []string{prefix}
+	for _, v := range variables() {
+		out = append(out, prefix+v.name)
+	}
+	return out
+}
+
+// mostTypos is how many letters a name may differ from the one that was meant.
+const mostTypos = 2
+
+// Meant is the variable that an unknown one was probably meant to be: the one that it
+// ends like, as MC_TELEMETRY_FILE_DIR does, or one that it nearly is; "" for none.
+func Meant(name string) (meant string) {
+	longest, least := 0, mostTypos+1
+	for _, v := range variables() {
+		if strings.HasSuffix(name, v.name) && len(v.name) > longest {
+			meant, longest = prefix+v.name, len(v.name)
+		}
+	}
+	for _, known := range Variables() {
+		if d := typos(name, known); longest == 0 && d < least {
+			meant, least = known, d
+		}
+	}
+	return meant
+}
+
+// typos is how many letters have to be put in, left out or replaced to make one name
+// of the other; more than mostTypos where their lengths alone tell.
+func typos(a, b string) int {
+	if len(a)-len(b) > mostTypos || len(b)-len(a) > mostTypos {
+		return mostTypos + 1
+	}
+	row := make([]int, len(b)+1)
+	for k := range row {
+		row[k] = k
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for k := range len(b) {
+			replaced := diagonal
+			if a[i] != b[k] {
+				replaced++
+			}
+			diagonal = row[k+1]
+			row[k+1] = min(replaced, row[k]+1, row[k+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
 // environment is what the child's environment says.
 type environment struct {
 	killed bool // nothing else is consulted
@@ -70,6 +124,9 @@ func (l *loader) environment(environ []string) environment {
 				l.variable(&e, table[i], value)
 			case strings.HasPrefix(name, prefix+"_"):
 				l.problem(CodeEnvUnknown, "")
+				if len(l.unknown) < maxProblems {
+					l.unknown = append(l.unknown, name)
+				}
 			}
 		}
 	}

@@ -35,7 +35,7 @@ func Load(environ []string, global []byte, project bool) Config {
 		l.decode(&c, tree, environ)
 	}
 	c.Asked = c.Asked || c.On()
-	c.Problems = l.problems
+	c.Problems, c.Unknown = l.problems, l.unknown
 	return c
 }
 
@@ -47,6 +47,7 @@ func Killed(environ []string) bool {
 
 type loader struct {
 	problems []Problem
+	unknown  []string
 	// given are the keys of the OTLP sink that settings or environment have, and
 	// settingsEndpoint is the endpoint that stands in the settings.
 	given            map[string]bool
