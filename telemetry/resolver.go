@@ -38,8 +38,11 @@ func NewResolver(salt []byte, names []UserName) *Resolver {
 // Those of the wire's ids are not among them: only the host has the ids.
 var hashedNames = [nameKeyCount]nameKind{
 	KeySessionRef: nameSession, KeyConversation: nameSession, KeyModel: nameCustomModel, KeyResponseModel: nameCustomModel,
-	KeyMCPHash: nameServer, KeySubagentHash: nameAgent, KeyProviderHash: nameProvider,
+	KeyMCPHash: nameServer, KeyMCPTool: nameTool, KeySubagentHash: nameAgent, KeyProviderHash: nameProvider,
 }
+
+// IsHash reports what may be the hash of a name, or no name at all.
+func IsHash(s string) bool { return s == "" || hexadecimal(s, hashLength) }
 
 // Name tells what kind of name the value of an attribute is a hash of, "" when it
 // is none, and the name, "" when no name of this home has that hash.

@@ -32,7 +32,7 @@ type traceExplainCmd struct {
 	JSON    bool     `name:"json" help:"Print the analysis as one JSON object."`
 	HTML    string   `name:"html" placeholder:"FILE" help:"Write one page that needs nothing else; FILE must not exist."`
 	FailOn  []string `placeholder:"CODE" help:"End with status 3 when one of these fires: ${failwords}."`
-	Resolve bool     `help:"Show names of this home in the place of their hashes: MCP servers, custom providers and models, subagent profiles, sessions. Nothing in a capture or an archive changes."`
+	Resolve bool     `help:"Show names of this home in the place of their hashes: MCP servers and those of their tools that a stored session mentions, custom providers and models, subagent profiles, sessions. Nothing in a capture or an archive changes."`
 	Run     int64    `help:"Show this run only, with all of its parts." placeholder:"N"`
 	traceLook
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"magicode/internal/config"
+	"magicode/internal/redact"
 	"magicode/internal/session"
 	"magicode/internal/vfs"
 	"magicode/telemetry"
@@ -35,6 +36,10 @@ func traceNames() (*telemetry.Resolver, error) {
 				names = append(names, telemetry.SessionID(id))
 			}
 		}
+	}
+	for _, name := range storedTools(env.FS, sessions, childDir(sessions)) {
+		_, safe := redact.SafeName(name)
+		names = append(names, telemetry.ToolName(name, safe))
 	}
 	for _, id := range stems(env.FS, filepath.Join(paths.Root, "subagents"), ".md") {
 		names = append(names, telemetry.AgentName(id))

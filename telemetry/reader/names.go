@@ -10,7 +10,7 @@ import (
 
 // Name is a hash that a capture holds, and what it stands for on this machine.
 type Name struct {
-	Kind string  `json:"kind"` // mcp, model, provider, subagent, session
+	Kind string  `json:"kind"` // mcp, tool, model, provider, subagent, session
 	Ref  string  `json:"ref"`  // as the capture has it; of an MCP server its number
 	Name *string `json:"name"` // nil: no name of this home has the hash
 }

@@ -24,13 +24,14 @@ func TestResolve(t *testing.T) {
 		t.Fatalf("the salt is %x, %v", read, ok)
 	}
 	const hostile = "mod\x1b[31mel\u202e"
-	names := []telemetry.UserName{telemetry.ServerName("files"), telemetry.Model(hostile, false, true), telemetry.AgentName("reviewer"), telemetry.SessionID("one")}
+	names := []telemetry.UserName{telemetry.ServerName("files"), telemetry.Model(hostile, false, true), telemetry.AgentName("reviewer"), telemetry.SessionID("one"), telemetry.ToolName("search", true)}
 	// "magi-telemetry-1" 00 kind 00 salt 00 value, SHA-256, 12 digits (telemetry.md 7.3).
 	server, model, agent, session := "173209647000", "75f82b343311", "6678238569e6", "s-1423ab447467"
 	b := new(build)
 	b.span("magi.mcp.connect", 0, 10, "magi.mcp.server", "mcp-12", "magi.mcp.hash", server)
 	b.span("magi.startup", 0, 20).span("chat "+model, 20, 30, telemetry.KeyModel.String(), model, telemetry.KeyConversation.String(), session)
 	b.span("invoke_agent subagent", 20, 30, "magi.subagent.hash", agent, "magi.request.hash", "0123456789ab")
+	b.span("execute_tool mcp", 20, 30).span("tools/call", 21, 29, "magi.mcp.tool", "d2a169916f2c")
 	b.record("magi.span.start", 40, "c1", "magi.span.name", "chat "+model)
 	b.record("magi.span.start", 40, "c2", "magi.span.name", "magi.cleanup.mcp.close", "magi.mcp.server", "mcp-12", "magi.provider.hash", "ffffffffffff")
 	c := new(Capture)
@@ -52,14 +53,14 @@ func TestResolve(t *testing.T) {
 			t.Errorf("no %s in %s", want, js)
 		}
 	}
-	if strings.Contains(string(js), "0123456789ab") || len(found) != 5 {
+	if strings.Contains(string(js), "0123456789ab") || len(found) != 6 {
 		t.Errorf("a protocol id is among %s", js)
 	}
 	var text, page bytes.Buffer
 	Print(&text, a, Look{All: true})
 	HTML(&page, a)
 	for form, got := range map[string]string{"text": text.String(), "page": page.String()} {
-		for _, want := range []string{"mcp-12=files", `chat mod\x1b[31mel\x202e`, "reviewer", "not known here"} {
+		for _, want := range []string{"mcp-12=files", `chat mod\x1b[31mel\x202e`, "reviewer", "not known here", "search"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", form, want, got)
 			}

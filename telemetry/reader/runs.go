@@ -94,6 +94,9 @@ func note(s *Span, below children) string {
 	for _, call := range below.of(s.ID) { // of the tool mcp: whom it called
 		if server := text(call.Attributes, serverKey); server != "" {
 			out = append(out, server)
+			if name := text(call.Attributes, telemetry.KeyMCPTool.String()); !telemetry.IsHash(name) {
+				out = append(out, name)
+			}
 			break
 		}
 	}

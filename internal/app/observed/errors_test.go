@@ -172,4 +172,11 @@ func TestNamesAndPanicsDoNotLeak(t *testing.T) {
 			t.Errorf("no %s among %v", want, got)
 		}
 	}
+	// On their own machine they come back: the tool's from the session that called it.
+	said, _, _ := s.w.trace(t, s.w.home, "--resolve")
+	for _, want := range []string{"=" + canaryServer + " " + canaryTool, canaryProfile} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in\n%s", want, said)
+		}
+	}
 }
