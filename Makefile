@@ -55,7 +55,7 @@ cross: ## build for every supported system
 FUZZTIME ?= 60s
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (60s)
-	@for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' internal pkg | xargs -n1 dirname | sort -u); do \
+	@for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' internal pkg telemetry | xargs -n1 dirname | sort -u); do \
 	  for f in $$(grep -ho --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' $$pkg/*_test.go | sed 's/func //' | sort -u); do \
 	    echo "== $$pkg $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) ./$$pkg || exit 1; \
 	  done; \

@@ -141,7 +141,7 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 func grammar(c *cli, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(c, append(options, kong.Name("magi-code"), kong.Description(description), kong.UsageOnError(),
 		kong.Vars{"version": "magi-code " + version, "failwords": strings.Join(tracecmd.FailWords(), ", "),
-			"capture": "A capture, any file of one, or a folder. Default: the newest in the home's telemetry folder."},
+			"capture": "The name of a capture, any file of one, or a folder, whose newest is meant. Default: the newest in the home's telemetry folder."},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 }
 

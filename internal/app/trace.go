@@ -15,7 +15,7 @@ import (
 // traceCmd explains what telemetry has recorded.
 type traceCmd struct {
 	Explain traceExplainCmd `cmd:"" default:"withargs" help:"Explain a capture; the word explain may be left out. 'magi-code trace explain --help' has the flags: --resolve, --html, --json, --fail-on, --run."`
-	List    struct{}        `cmd:"" help:"List the captures of this home, one line each."`
+	List    struct{}        `cmd:"" help:"List the captures of this home, one line each: its name, size, time, exit and first verdict."`
 	Diff    traceDiffCmd    `cmd:"" help:"Hold two captures against each other: both cleanups, and the medians of all phases. Status 3 when B is slower by more than --over."`
 	Check   struct {
 		Capture string `arg:"" optional:"" help:"${capture}"`
@@ -33,12 +33,13 @@ type traceExplainCmd struct {
 	HTML    string   `name:"html" placeholder:"FILE" help:"Write one page that needs nothing else; FILE must not exist."`
 	FailOn  []string `placeholder:"CODE" help:"End with status 3 when one of these fires: ${failwords}."`
 	Resolve bool     `help:"Show names of this home in the place of their hashes: MCP servers and those of their tools that a stored session mentions, custom providers and models, subagent profiles, sessions. Nothing in a capture or an archive changes."`
+	All     bool     `help:"Shorten no list, and say of each verdict in which file and line it stands."`
 	Run     int64    `help:"Show this run only, with all of its parts." placeholder:"N"`
 	traceLook
 }
 
 type traceDiffCmd struct {
-	A    string   `arg:"" help:"The capture to compare with."`
+	A    string   `arg:"" help:"The capture to compare with: its name, any file of it, or a folder, whose newest is meant."`
 	B    string   `arg:"" help:"The capture that is judged."`
 	Over *float64 `placeholder:"PCT" help:"End with status 3 when the median of a phase of B is longer than that of A by more than this many percent, and by 5 ms."`
 	JSON bool     `name:"json" help:"Print the comparison as one JSON object."`
@@ -46,34 +47,30 @@ type traceDiffCmd struct {
 }
 
 type traceLook struct {
-	All   bool   `help:"Shorten no list."`
-	Width int    `help:"Width in characters." default:"100"`
+	Width int    `help:"Width in characters, 60 at least." default:"100"`
 	Color string `enum:"auto,always,never" default:"auto" help:"auto, always or never. auto: on a terminal, without NO_COLOR."`
 }
 
 func (l traceLook) look(stdout *os.File) reader.Look {
 	color := l.Color == "always" || l.Color == "auto" && os.Getenv("NO_COLOR") == "" && isTerminal(stdout)
-	return reader.Look{Width: l.Width, All: l.All, Color: color}
+	return reader.Look{Width: l.Width, Color: color}
 }
 
 func runTrace(c traceCmd, what string, stdout, stderr *os.File) int {
 	switch what {
 	case "diff":
-		return tracecmd.Diff(tracecmd.DiffOptions{A: c.Diff.A, B: c.Diff.B, Over: c.Diff.Over, JSON: c.Diff.JSON, Look: c.Diff.look(stdout)}, stdout, stderr)
+		return tracecmd.Diff(tracecmd.DiffOptions{A: c.Diff.A, B: c.Diff.B, Dir: traceSettings().dir, Over: c.Diff.Over, JSON: c.Diff.JSON, Look: c.Diff.look(stdout)}, stdout, stderr)
 	case "check-config":
 		h := traceSettings()
 		return tracecmd.CheckConfig(h.telemetry, h.err, stdout, stderr)
 	}
 	capture := c.Explain.Capture + c.Check.Capture + c.Pack.Capture // of the one that was called
-	dir := ""
-	if capture == "" {
-		h := traceSettings()
-		if h.root != nil {
-			fmt.Fprintf(stderr, "magi-code trace: %v\n", h.root)
-			return exitError
-		}
-		dir = h.dir
+	h := traceSettings()
+	if capture == "" && h.root != nil {
+		fmt.Fprintf(stderr, "magi-code trace: %v\n", h.root)
+		return exitError
 	}
+	dir := h.dir
 	switch what {
 	case "list":
 		return tracecmd.List(dir, stdout, stderr)
@@ -87,7 +84,7 @@ func runTrace(c traceCmd, what string, stdout, stderr *os.File) int {
 
 func explainTrace(c traceExplainCmd, dir string, stdout, stderr *os.File) int {
 	o := tracecmd.Options{Capture: c.Capture, Dir: dir, JSON: c.JSON, HTML: c.HTML, FailOn: c.FailOn, Look: c.look(stdout)}
-	o.Look.Run = c.Run
+	o.Look.Run, o.Look.All = c.Run, c.All
 	if c.Resolve {
 		o.Resolve = traceNames
 	}

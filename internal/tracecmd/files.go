@@ -24,8 +24,8 @@ type found struct {
 
 const traceEnd = ".runtime.trace"
 
-// find looks for a capture: name is a stem, a file of one, or a folder whose
-// newest is meant; "" is dir.
+// find looks for a capture: name is a stem, which may lie in dir, a file of one, or a
+// folder whose newest is meant; "" is dir.
 func find(name, dir string) (found, error) {
 	path := name
 	if path == "" {
@@ -45,7 +45,17 @@ func find(name, dir string) (found, error) {
 		}
 		path = filepath.Join(path, stems[len(stems)-1])
 	}
-	return filesOf(path)
+	f, err := filesOf(path)
+	switch {
+	case err == nil || !errors.Is(err, errNone):
+	case strings.HasSuffix(path, ".zip"):
+		err = fmt.Errorf("%s is an archive; unpack it and name the folder", path)
+	case filepath.Base(name) == name && dir != "":
+		if known, there := filesOf(filepath.Join(dir, name)); there == nil {
+			return known, nil
+		}
+	}
+	return f, err
 }
 
 // filesOf lists the files of the capture that path is a stem or a file of.

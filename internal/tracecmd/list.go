@@ -26,7 +26,7 @@ func List(dir string, stdout, stderr io.Writer) int {
 	for _, stem := range stems {
 		a, err := analyse(filepath.Join(dir, stem), "")
 		if err != nil {
-			code = c.fail(fmt.Errorf("%s: %w", stem, err))
+			code = c.fail(err)
 			continue
 		}
 		size := int64(0)

@@ -27,7 +27,7 @@ type Options struct {
 	// Capture is a stem, any file of a capture, or a folder, whose newest
 	// capture is meant. "" is Dir.
 	Capture string
-	Dir     string // where captures are by default
+	Dir     string // where captures are by default, and where a bare stem is looked for
 	JSON    bool
 	HTML    string // a file for the page; it must not exist
 	Look    reader.Look
@@ -109,10 +109,7 @@ func status(o Options, a *reader.Analysis) int {
 }
 
 // FailWords are the words that --fail-on takes: the verdicts, and short forms of two.
-func FailWords() []string {
-	return []string{"stuck", "stuck-cleanup", "vanished", "output-failed", "failed-startup", "failed-run", "slow-cleanup", "near-miss", "queue-pressure", "slow-startup",
-		"slow-provider", "slow-disk", "slow-history", "dropped", "telemetry-loss"}
-}
+func FailWords() []string { return append(reader.Codes(), "stuck", "dropped") }
 
 // codes are the verdicts that a word of --fail-on means.
 func codes(word string) []string {
@@ -142,7 +139,13 @@ func load(name, dir string) (found, *reader.Capture, error) {
 		return f, nil, err
 	}
 	c, err := f.read()
-	return f, c, err
+	if err == nil {
+		err = c.Whole()
+	}
+	if err != nil {
+		return f, nil, fmt.Errorf("%s: %w", f.stem, err)
+	}
+	return f, c, nil
 }
 
 // explain is analyse with names, where they were asked for. What cannot be
@@ -174,6 +177,7 @@ func (c *command) note(format string, args ...any) {
 // DiffOptions are those of a comparison.
 type DiffOptions struct {
 	A, B string   // captures, as Options.Capture
+	Dir  string   // as Options.Dir
 	Over *float64 // percent; nil: nothing is judged
 	JSON bool
 	Look reader.Look
@@ -187,11 +191,11 @@ func Diff(o DiffOptions, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "magi-code trace diff: --over takes a percentage of 0 or more")
 		return exitUsage
 	}
-	a, err := analyse(o.A, "")
+	a, err := analyse(o.A, o.Dir)
 	if err != nil {
 		return c.fail(err)
 	}
-	b, err := analyse(o.B, "")
+	b, err := analyse(o.B, o.Dir)
 	if err != nil {
 		return c.fail(err)
 	}

@@ -88,10 +88,45 @@ func TestRefusedFolders(t *testing.T) {
 			}
 		}
 	}
-	if os.Geteuid() != 0 {
-		if _, err := Open(options("/")); err != rawfile.DirOwner {
-			t.Errorf("foreign owner: %v", err)
-		}
+	foreign := "/"
+	if os.Geteuid() == 0 {
+		foreign = at("foreign")
+		must(os.Mkdir(foreign, 0o700))
+		must(os.Chown(foreign, 4242, -1))
+	}
+	if _, err := Open(options(foreign)); err != rawfile.DirOwner {
+		t.Errorf("foreign owner: %v", err)
+	}
+	if _, err := open(options(at("ok")), elsewhere{}); err != rawfile.DirNetwork {
+		t.Errorf("a network's file system: %v", err)
+	}
+}
+
+// elsewhere is a system whose folders are on a network; rawfile's own test holds
+// which file systems these are.
+type elsewhere struct{ realSystem }
+
+func (elsewhere) openDir(string, bool) (int, error) { return 0, rawfile.DirNetwork }
+
+// TestRemovedFolder: a capture whose folder was taken away goes on in the files that
+// are open, and ends with the next segment.
+func TestRemovedFolder(t *testing.T) {
+	dir := private(t)
+	c, err := Open(options(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	line, n := []byte(strings.Repeat("x", 9_999)+"\n"), 0
+	for err == nil {
+		err = c.Write(Logs, line, 1, time.Now())
+		n++
+	}
+	if most := int(c.segmentBytes(Logs)) / len(line); err != rawfile.FileOpen || n != most+1 {
+		t.Errorf("%v after %d writes of %d", err, n, most)
 	}
 }
 
@@ -419,6 +454,12 @@ func TestSweep(t *testing.T) {
 	}
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, old(1)+".metrics.jsonl")); err != nil {
 		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 { // nobody else can make a file of another's
+		foreign = append(foreign, old(3)+".logs.jsonl")
+		if err := os.Chown(filepath.Join(dir, old(3)+".logs.jsonl"), 4242, -1); err != nil {
+			t.Fatal(err)
+		}
 	}
 	live := old(2)
 	fd, err := syscall.Open(filepath.Join(dir, live+".logs.jsonl"), syscall.O_RDONLY, 0)

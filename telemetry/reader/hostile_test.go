@@ -122,6 +122,21 @@ func TestHostileNumbers(t *testing.T) {
 	}
 }
 
+// TestHostileDepth: what is nested deeply is no line, for whoever reads and for
+// whoever checks.
+func TestHostileDepth(t *testing.T) {
+	for _, open := range []string{`{"resourceSpans":[`, `[`, `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":` + strings.Repeat(`{"arrayValue":{"values":[`, 30_000)} {
+		line := []byte(strings.Repeat(open, max(500_000/len(open), 1)) + "\n")
+		c := new(Capture)
+		if err := c.Read(bytes.NewReader(line), "logs"); err != nil || c.Torn != 1 || c.Whole() != ErrForeign {
+			t.Errorf("%.20s: %v, torn %d, %v", open, err, c.Torn, c.Whole())
+		}
+		if found := Check(line); len(found) != 1 {
+			t.Errorf("%.20s: %v", open, found)
+		}
+	}
+}
+
 // TestHostileSize: what is small in a file and large in memory is bounded, for
 // whoever reads a capture and for whoever checks it.
 func TestHostileSize(t *testing.T) {

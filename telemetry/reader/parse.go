@@ -24,6 +24,17 @@ const (
 // ErrTooLarge: the capture has more than can be a capture.
 var ErrTooLarge = errors.New("the capture is too large")
 
+// ErrForeign: there are lines, and none is one of a capture.
+var ErrForeign = errors.New("this is no capture: no line of it is one that magi-code writes")
+
+// Whole reports what keeps what was read from being a capture.
+func (c *Capture) Whole() error {
+	if c.Torn > 0 && len(c.Spans)+len(c.Records)+len(c.Points) == 0 {
+		return ErrForeign
+	}
+	return nil
+}
+
 // Capture is what was read, in the order of the files.
 type Capture struct {
 	Resource map[string]string

@@ -24,6 +24,13 @@ const (
 	lostDeltas      = 0.05 // of all
 )
 
+// Codes are those of the verdicts, in the order in which they are given, without
+// healthy, which is given when no other is.
+func Codes() []string {
+	return []string{"stuck-cleanup", "vanished", "output-failed", "failed-startup", "failed-run", "slow-cleanup", "near-miss", "queue-pressure", "slow-startup",
+		"slow-provider", "slow-disk", "slow-history", "telemetry-loss"}
+}
+
 // judge applies the rules in their order. More than one may hold.
 func (a *Analysis) judge(c *Capture) {
 	a.stuck(c)
@@ -168,10 +175,13 @@ func (a *Analysis) blocked() (out []string) {
 }
 
 func (a *Analysis) vanished(c *Capture) {
-	if a.Exit != nil || len(c.Spans)+len(c.Records) == 0 {
+	if a.Exit != nil {
 		return
 	}
 	details := []string{"the last thing in the capture is of " + c.Last.Format("15:04:05.000")}
+	if c.Last.IsZero() {
+		details = []string{"there is nothing in the capture"}
+	}
 	v := a.add("vanished", true, "there is no exit record: the child was killed, crashed, or still runs")
 	if n := len(c.Records); n > 0 {
 		v.cite(c.Records[n-1].evidence(c))

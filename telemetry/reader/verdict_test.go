@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +91,7 @@ func (b *build) analyse(t *testing.T) *Analysis {
 // TestVerdicts: each verdict has a capture that brings it, and says what it is about.
 func TestVerdicts(t *testing.T) {
 	ended := func() *build { return new(build).span("magi.child", 0, 500).exit(500, "shutdown", false) }
+	fired := map[string]bool{}
 	for code, row := range map[string]struct {
 		b    *build
 		want string
@@ -117,6 +119,7 @@ func TestVerdicts(t *testing.T) {
 		"telemetry-loss": {ended().record("magi.heartbeat", 1, "", "magi.telemetry.dropped", 7), "7 items were dropped"},
 	} {
 		a := row.b.analyse(t)
+		fired[code] = true
 		i := slices.IndexFunc(a.Verdicts, func(v Verdict) bool { return v.Code == code })
 		if i < 0 {
 			t.Errorf("%s does not fire: %+v", code, a.Verdicts)
@@ -131,7 +134,43 @@ func TestVerdicts(t *testing.T) {
 		if len(a.Verdicts[i].Evidence) == 0 {
 			t.Errorf("%s has no evidence", code)
 		}
+		for _, v := range a.Verdicts {
+			if v.Code != "healthy" && !slices.Contains(Codes(), v.Code) {
+				t.Errorf("%s is no code", v.Code)
+			}
+		}
 	}
+	for _, code := range Codes() {
+		if !fired[code] {
+			t.Errorf("%s has no capture here", code)
+		}
+	}
+}
+
+// TestShuffled: the order of the lines, and which file is read first, changes no
+// verdict.
+func TestShuffled(t *testing.T) {
+	want := codesOf(busy().analyse(t))
+	for seed := range uint64(20) {
+		b := busy()
+		random := rand.New(rand.NewPCG(seed, 1))
+		for _, text := range []*strings.Builder{&b.traces, &b.logs, &b.metrics} {
+			lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+			random.Shuffle(len(lines), func(i, k int) { lines[i], lines[k] = lines[k], lines[i] })
+			text.Reset()
+			text.WriteString(strings.Join(lines, "\n"))
+		}
+		if got := codesOf(b.analyse(t)); !slices.Equal(got, want) {
+			t.Errorf("seed %d: %v, want %v", seed, got, want)
+		}
+	}
+}
+
+func codesOf(a *Analysis) (out []string) {
+	for _, v := range a.Verdicts {
+		out = append(out, v.Code)
+	}
+	return out
 }
 
 // failed is a start that one MCP server ended, and that had to end another one,
