@@ -66,28 +66,30 @@ BENCH_TIME ?= 300ms
 .PHONY: bench
 bench: build ## all benchmarks, BENCH_COUNT (5) rounds, then whole children, into bench/out [AGAINST=old.json]
 	@mkdir -p bench/out
-	@go run ./bench/cmd/report -rounds $(BENCH_COUNT) -benchtime $(BENCH_TIME) -text bench/out/bench.txt -out bench/out/bench.json \
-	  -svg bench/out/bench.svg $(if $(AGAINST),-against $(AGAINST)) ./bench/...; broken=$$?; \
-	go tool -modfile=tools/go.mod benchstat bench/out/bench.txt | tee bench/out/bench-table.txt && \
-	go run ./bench/cmd/versus -ours $(BIN) -rounds $(BENCH_COUNT) -json bench/out/versus.json -svg bench/out/versus.svg && exit $$broken
+	@go build -o bench/out/ ./bench/cmd/report ./bench/cmd/versus
+	@bench/out/report -rounds $(BENCH_COUNT) -benchtime $(BENCH_TIME) -text bench/out/bench.txt -out bench/out/bench.json \
+	  -svg bench/out/bench.svg $(if $(AGAINST),-against $(AGAINST)) ./bench/... >bench/out/bench-compared.txt; broken=$$?; \
+	case $$broken in 0|3) ;; *) exit $$broken;; esac; set -eo pipefail; \
+	go tool -modfile=tools/go.mod benchstat bench/out/bench.txt | tee bench/out/bench-table.txt; \
+	cat bench/out/bench-compared.txt; \
+	bench/out/versus -ours $(BIN) -rounds $(BENCH_COUNT) -json bench/out/versus.json -svg bench/out/versus.svg; exit $$broken
 
 .PHONY: bench-quick
 bench-quick: ## every benchmark but for its largest cases, three short rounds; gates on allocations only
 	@mkdir -p bench/out
-	go run ./bench/cmd/report -short -rounds 3 -benchtime 3ms -units allocs/op,B/op -text bench/out/quick.txt -out bench/out/quick.json ./bench/...
+	go run ./bench/cmd/report -short -rounds 3 -benchtime 3ms -at-once 2 -units allocs/op,B/op -text bench/out/quick.txt -out bench/out/quick.json ./bench/...
 
 .PHONY: bench-once
 bench-once: ## every case of every benchmark once, as a check that it runs
-	go test -run '^$$' -bench . -benchtime 1x ./bench/...
+	go run ./bench/cmd/report -rounds 1 -benchtime 1x -gates "" ./bench/...
 
-# BASE and HEAD are results of `make bench`, or commits that are measured in turns.
-HEAD ?= bench/out/bench.txt
+# BASE and HEAD are results of `make bench`, or commits that are measured in turns;
+# without HEAD the latest result, or the working tree.
 SUITE ?= ./bench/...
 .PHONY: bench-compare
 bench-compare: ## compare two results, or two commits measured in turns: BASE=… HEAD=… [SUITE=./bench/history]
 	@test -n "$(BASE)" || { echo "make bench-compare BASE=<file or commit> [HEAD=<file or commit>] [SUITE=./bench/history]"; exit 2; }
-	@if [ -f "$(BASE)" ] && [ -f "$(HEAD)" ]; then bench/gate.sh "$(BASE)" "$(HEAD)"; \
-	else bench/compare.sh "$(BASE)" "$(HEAD)" "$(SUITE)" $(BENCH_COUNT); fi
+	@bench/compare.sh "$(BASE)" "$(HEAD)" "$(SUITE)" $(BENCH_COUNT) $(BENCH_TIME)
 
 ROUNDS ?= 7
 .PHONY: bench-versus

@@ -2,6 +2,8 @@ package frames
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +41,8 @@ func BenchmarkFrameEncode(b *testing.B) {
 			"approval.requested": event.Of(event.ApprovalRequested{ID: messageID, Summary: summary, Expires: time.Minute}),
 			"diagnostic":         event.Of(event.Diagnostic{Code: localagent.DiagnosticExecutionNotice, Summary: summary}),
 		}
-		for name, item := range items {
+		for _, name := range slices.Sorted(maps.Keys(items)) {
+			item := items[name]
 			encode(b, name, escape, func(dst []byte) []byte {
 				return env.EndEvent(item.AppendData(env.BeginEvent(dst), ref), item.Name())
 			})

@@ -88,13 +88,13 @@ func filled(b *testing.B, ids int) *admission.Ledger {
 	return l
 }
 
-// benchNew records up to 64 ids in a row, the last of them with so many kept: a
+// benchNew records up to 512 ids in a row, the last of them with so many kept: a
 // ledger is filled for each row. With 0 ids, the first allocations of a ledger
 // are included.
 func benchNew(b *testing.B, ids int) {
-	row := make([][]byte, min(64, ids+1))
+	row := make([][]byte, min(512, ids+1))
 	for i := range row {
-		row[i] = []byte(strings.Replace(envelope("status", "{}"), "bench.1", fmt.Sprintf("bench.%02d", i), 1))
+		row[i] = []byte(strings.Replace(envelope("status", "{}"), "bench.1", fmt.Sprintf("bench.%03d", i), 1))
 	}
 	var l *admission.Ledger
 	b.SetBytes(int64(len(row[0])))
@@ -111,6 +111,7 @@ func benchNew(b *testing.B, ids int) {
 			b.Fatal("refused")
 		}
 	}
+	perSecond(b, "frames/s", b.N)
 }
 
 func benchDuplicate(b *testing.B, ids int) {
@@ -128,4 +129,5 @@ func benchDuplicate(b *testing.B, ids int) {
 			b.Fatal("a duplicate was recorded")
 		}
 	}
+	perSecond(b, "frames/s", b.N)
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,8 +17,9 @@ type Child struct {
 	closed  bool
 }
 
-// Start starts a program in a home. Close must be called.
-func Start(program string, h Home, env ...string) (*Child, error) {
+// Start starts a program in a home. Close must be called. The child is killed
+// when ctx ends.
+func Start(ctx context.Context, program string, h Home, env ...string) (*Child, error) {
 	childIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -26,7 +28,7 @@ func Start(program string, h Home, env ...string) (*Child, error) {
 	if err != nil {
 		return nil, errors.Join(err, childIn.Close(), in.Close())
 	}
-	cmd := exec.Command(program, "serve", "--stdio")
+	cmd := exec.CommandContext(ctx, program, "serve", "--stdio")
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout = h.Work, h.Env(env...), childIn, childOut
 	err = errors.Join(cmd.Start(), childIn.Close(), childOut.Close())
 	if err != nil {

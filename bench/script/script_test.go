@@ -36,13 +36,22 @@ func BenchmarkCodeModeEngine(b *testing.B) {
 	}
 }
 
-// BenchmarkCodeModeCompute is script work alone: 10 million loop steps.
+// BenchmarkCodeModeCompute is script work alone: so many loop steps.
 func BenchmarkCodeModeCompute(b *testing.B) {
-	args := json.RawMessage(`{"code":"let s = 0; for (let i = 0; i < 1e7; i++) s = (s + i) % 1000; return s"}`)
-	for b.Loop() {
-		if res, err := script.Run(b.Context(), args, script.Options{Limits: limits()}); err != nil || !res.Success {
-			b.Fatal(err, res.Content)
-		}
+	sizes := []int{100_000, 10_000_000}
+	if testing.Short() {
+		sizes = sizes[:1]
+	}
+	for _, steps := range sizes {
+		b.Run(fmt.Sprintf("steps=%d", steps), func(b *testing.B) {
+			args := json.RawMessage(fmt.Sprintf(`{"code":"let s = 0; for (let i = 0; i < %d; i++) s = (s + i) %% 1000; return s"}`, steps))
+			b.ReportAllocs()
+			for b.Loop() {
+				if res, err := script.Run(b.Context(), args, script.Options{Limits: limits()}); err != nil || !res.Success {
+					b.Fatal(err, res.Content)
+				}
+			}
+		})
 	}
 }
 

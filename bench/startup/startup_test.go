@@ -154,7 +154,7 @@ func begin(b *testing.B, home host.Home, env ...string) *host.Child {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := host.Start(exe, home, env...)
+	c, err := host.Start(b.Context(), exe, home, env...)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -96,3 +96,30 @@ func TestRatios(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestBudgets: growth from nothing is beyond any budget, and a budget may be in
+// the unit itself.
+func TestBudgets(t *testing.T) {
+	flat := func(v float64) []float64 { return []float64{v, v, v, v, v} }
+	for _, c := range []struct {
+		budget, room float64
+		a, b         []float64
+		pass         bool
+	}{
+		{1, 0, flat(0), flat(0), true},
+		{1, 0, flat(0), flat(1), false},
+		{1, 0, flat(100), flat(100.9), true},
+		{1, 0, flat(100), flat(102), false},
+		{0, 0, flat(0), flat(1), true},
+		{0, 1, flat(20), flat(20.9), true},
+		{0, 1, flat(20), flat(21.1), false},
+		{0, 1, flat(20), flat(10), true},
+		{0, 1, []float64{1, 30, 20, 2, 9}, []float64{25, 3, 20, 30, 1}, true}, // not significant
+	} {
+		for form, got := range map[string]Comparison{"samples": Comparison{Budget: c.budget, Room: c.room}.Samples(c.a, c.b), "pairs": Comparison{Budget: c.budget, Room: c.room}.Pairs(c.a, c.b)} {
+			if got.Pass != c.pass {
+				t.Errorf("%s of %+v: %+v", form, c, got)
+			}
+		}
+	}
+}

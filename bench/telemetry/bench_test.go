@@ -47,14 +47,17 @@ func states(b *testing.B, run func(b *testing.B, name string, tel telemetry.Tel)
 	run(b, "file", capturing(b))
 }
 
+// BenchmarkHook calls each hook that a frame, a delta or a sync has. hook=none is
+// the floor: the loop and a call of nothing.
 func BenchmarkHook(b *testing.B) {
 	now := time.Now()
-	late := now.Add(2 * time.Second)
+	late, data := now.Add(2*time.Second), telemetry.WordOf("data")
 	states(b, func(b *testing.B, state string, t telemetry.Tel) {
 		for _, h := range []struct {
 			name string
 			call func()
 		}{
+			{"none", func() {}},
 			{"FrameIn", func() { t.FrameIn(now, 3*time.Microsecond, 180, telemetry.FrameRequest) }},
 			{"FrameQueued", func() { t.FrameQueued(1) }},
 			{"FrameWritten", func() { t.FrameWritten(now, late, 420, telemetry.FrameMessageDelta, 0) }},
@@ -62,7 +65,9 @@ func BenchmarkHook(b *testing.B) {
 			{"WorkerEvents", func() { t.WorkerEvents(1) }},
 			{"EventWaited", func() { t.EventWaited(time.Millisecond) }},
 			{"DeltaQueued", func() { t.DeltaQueued() }},
+			{"DeltaMerged", func() { t.DeltaMerged() }},
 			{"DeltaDropped", func() { t.DeltaDropped() }},
+			{"Synced", func() { t.Synced(data, time.Millisecond) }},
 		} {
 			b.Run("hook="+h.name+"/telemetry="+state, func(b *testing.B) {
 				b.ReportAllocs()

@@ -172,7 +172,11 @@ func BenchmarkRead(b *testing.B) {
 // BenchmarkListFiles lists directories of 10 and 1,000 files through the
 // registry, as a run does.
 func BenchmarkListFiles(b *testing.B) {
-	for _, n := range []int{10, 1000} {
+	sizes := []int{10, 1000}
+	if testing.Short() {
+		sizes = sizes[:1]
+	}
+	for _, n := range sizes {
 		b.Run(fmt.Sprintf("files=%d", n), func(b *testing.B) {
 			env := shared.get(b, fmt.Sprintf("list%d", n), func(root string) error {
 				for i := range n {

@@ -88,10 +88,10 @@ func (t *trees) get(tb testing.TB, name string, fill func(root string) error) to
 	return tool.Env{Cwd: root, CanonicalCwd: root}
 }
 
-// few is n, or a thirtieth of it with -short.
+// few is n, or a hundredth of it with -short.
 func few(n int) int {
 	if testing.Short() {
-		return n / 30
+		return n / 100
 	}
 	return n
 }

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -43,7 +44,7 @@ func run(program, dir string, stay time.Duration, env []string) (err error) {
 	if program, err = filepath.Abs(program); err != nil {
 		return err
 	}
-	c, err := host.Start(program, home, env...)
+	c, err := host.Start(context.Background(), program, home, env...)
 	if err != nil {
 		return err
 	}

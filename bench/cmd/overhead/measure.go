@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
+	"magicode/bench/host"
 	"magicode/bench/stats"
 )
 
@@ -16,30 +19,28 @@ const passes = 2
 // values are of one work: variant -> rounds.
 type values map[string][]cost
 
-func measure(all []variant, rounds int, only string) (report, error) {
+func measure(ctx context.Context, all []variant, rounds int, only string) (report, error) {
 	rep := report{Run: stats.NewRun(rounds), Pass: true}
-	found := false
-	for _, w := range works() {
-		if only != "" && w.name != only {
-			continue
-		}
-		found = true
+	picked := slices.DeleteFunc(works(), func(w work) bool { return only != "" && w.name != only })
+	if len(picked) == 0 {
+		return rep, fmt.Errorf("no work %q", only)
+	}
+	progress := host.Progress(len(picked) * rounds)
+	for _, w := range picked {
 		v := values{}
 		for r := range rounds {
-			if err := round(all, w, r, v); err != nil {
+			progress("%s, round %d of %d", w.name, r+1, rounds)
+			if err := round(ctx, all, w, r, v); err != nil {
 				return rep, fmt.Errorf("%s, round %d: %w", w.name, r+1, err)
 			}
 		}
 		rep.add(w, all, v)
 	}
-	if !found {
-		return rep, fmt.Errorf("no work %q", only)
-	}
 	return rep, nil
 }
 
 // round has every variant do the work, in an order that rotates and returns.
-func round(all []variant, w work, r int, v values) (err error) {
+func round(ctx context.Context, all []variant, w work, r int, v values) (err error) {
 	root, err := os.MkdirTemp("", "magi-code-overhead-")
 	if err != nil {
 		return err
@@ -65,7 +66,7 @@ func round(all []variant, w work, r int, v values) (err error) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return err
 		}
-		if sides[i], err = begin(all[i], w, dir); err != nil {
+		if sides[i], err = begin(ctx, all[i], w, dir); err != nil {
 			return fmt.Errorf("%s: %w", all[i].name, err)
 		}
 	}
@@ -79,6 +80,10 @@ func round(all []variant, w work, r int, v values) (err error) {
 		sums[i].cpu += c.cpu / passes
 	}
 	for i, x := range sums {
+		x.ready = sides[i].ready
+		if x.resident, x.exit, err = sides[i].leave(); err != nil {
+			return fmt.Errorf("%s: %w", all[i].name, err)
+		}
 		v[all[i].name] = append(v[all[i].name], x)
 	}
 	return nil

@@ -16,28 +16,26 @@ type report struct {
 	Pass    bool               `json:"pass"`
 }
 
-// measures are the two ways to look at a cost.
-var measures = []struct {
-	name string
-	of   func(cost) float64
-}{
-	{"cpu", func(c cost) float64 { return c.cpu }},
-	{"wall", func(c cost) float64 { return c.wall }},
+// quantity is a way to look at a cost.
+type quantity struct {
+	unit    string
+	of      func(cost) float64
+	percent budget
+	room    budget // in the unit
 }
 
 func (r *report) add(w work, all []variant, v values) {
-	for _, m := range measures {
-		unit := m.name + "-us/" + w.unit
+	for _, m := range w.measures {
 		for _, x := range all {
 			value := stats.Of(v.column(x.name, m.of))
-			value.Name, value.Unit = w.name+"/telemetry="+x.name, unit
+			value.Name, value.Unit = w.name+"/telemetry="+x.name, m.unit
 			r.Results = append(r.Results, value)
 		}
 		for _, x := range all {
 			if x.against == "" {
 				continue
 			}
-			c := stats.Comparison{Name: w.name, A: x.against, B: x.name, Unit: unit, Budget: x.budget(w)}.
+			c := stats.Comparison{Name: w.name, A: x.against, B: x.name, Unit: m.unit, Budget: m.percent.of(x), Room: m.room.of(x)}.
 				Pairs(v.column(x.against, m.of), v.column(x.name, m.of))
 			r.Compare = append(r.Compare, c)
 			r.Pass = r.Pass && c.Pass

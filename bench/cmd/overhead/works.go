@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,12 +12,10 @@ import (
 
 // work is something that every variant does.
 type work struct {
-	name   string
-	unit   string // of what is counted
-	stored int    // bytes of the session that is opened first; 0: a new one
-	// budget is how much worse it may be with a capture, in percent; 0: none.
-	budget float64
-	do     func(*side) (count int, err error)
+	name     string
+	stored   int // bytes of the session that is opened first; 0: a new one
+	measures []quantity
+	do       func(*side) (count int, err error)
 }
 
 // A child admits 4,096 requests in its life, and a round has every work done three
@@ -32,10 +32,31 @@ const (
 
 func works() []work {
 	return []work{
-		{"frames", "request", 0, 0, frames},
-		{"deltas", "delta", 0, 3, func(s *side) (int, error) { return s.turn(deltaCount, 0) }},
-		{"tools", "piece", 0, 3, func(s *side) (int, error) { return s.turn(toolDeltas, toolCount) }},
-		{"pages", "page", storedBytes, 2, pages},
+		{"frames", 0, each("request", 0), frames},
+		{"deltas", 0, each("delta", 3), func(s *side) (int, error) { return s.turn(deltaCount, 0) }},
+		{"tools", 0, each("piece", 3), func(s *side) (int, error) { return s.turn(toolDeltas, toolCount) }},
+		{"pages", storedBytes, each("page", 2), pages},
+		{"child", 0, life(), func(s *side) (int, error) { return s.turn(toolDeltas, 1) }},
+	}
+}
+
+// each are the measures of a work that is counted. capture is by how many percent
+// it may be worse with a capture (telemetry.md 12); 0: no limit.
+func each(thing string, capture float64) []quantity {
+	percent := budget{off: 1, file: capture}
+	return []quantity{
+		{unit: "cpu-us/" + thing, of: func(c cost) float64 { return c.cpu }, percent: percent},
+		{unit: "wall-us/" + thing, of: func(c cost) float64 { return c.wall }, percent: percent},
+	}
+}
+
+// life are the measures of a child that has a short turn (telemetry.md 12). That
+// telemetry which is off makes an exit no longer is held to half a millisecond.
+func life() []quantity {
+	return []quantity{
+		{unit: "ready-ms", of: func(c cost) float64 { return c.ready }, room: budget{off: 0.3, file: 1}},
+		{unit: "rss-MiB", of: func(c cost) float64 { return c.resident }, room: budget{off: 1, file: 16}},
+		{unit: "exit-ms", of: func(c cost) float64 { return c.exit }, room: budget{off: 0.5, file: 50}},
 	}
 }
 
@@ -45,10 +66,11 @@ type side struct {
 	model    *model.Server
 	session  string
 	revision string
+	ready    float64 // milliseconds from the spawn to the initialize response
 }
 
 // begin starts a child and brings it to where the work begins.
-func begin(v variant, w work, root string) (*side, error) {
+func begin(ctx context.Context, v variant, w work, root string) (*side, error) {
 	m, err := model.Start()
 	if err != nil {
 		return nil, err
@@ -64,18 +86,32 @@ func begin(v variant, w work, root string) (*side, error) {
 			return s, err
 		}
 	}
-	if s.child, err = host.Start(v.program, home, v.env...); err != nil {
+	if err := firstStart(ctx, v, home); err != nil {
+		return s, err
+	}
+	from := time.Now()
+	if s.child, err = host.Start(ctx, v.program, home, v.env...); err != nil {
 		return s, err
 	}
 	if err := s.child.Initialize(); err != nil {
 		return s, err
 	}
+	s.ready = milliseconds(time.Since(from))
 	at, err := s.attach(stored)
 	s.session, s.revision = at.ID, at.Revision
 	if err == nil {
 		_, err = w.do(s) // warm
 	}
 	return s, err
+}
+
+// firstStart makes the files that only a first start makes.
+func firstStart(ctx context.Context, v variant, home host.Home) error {
+	c, err := host.Start(ctx, v.program, home, v.env...)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.Initialize(), c.Close())
 }
 
 func (s *side) attach(stored string) (host.Session, error) {
@@ -134,8 +170,21 @@ func pages(s *side) (int, error) {
 	return pageCount, nil
 }
 
-// cost is what a piece of work took, for each thing counted.
-type cost struct{ wall, cpu float64 } // microseconds
+// leave ends the child and says how many MiB were resident, and how many
+// milliseconds passed from the request to shut down to the end of the process.
+func (s *side) leave() (resident, exit float64, err error) {
+	resident = float64(s.child.Resident()) / (1 << 20)
+	from := time.Now()
+	_, err = s.child.Ask("shutdown", `{}`)
+	err = errors.Join(err, s.child.Close())
+	return resident, milliseconds(time.Since(from)), err
+}
+
+// cost is what a piece of work took, for each thing counted, and what its child did.
+type cost struct {
+	wall, cpu             float64 // microseconds
+	ready, resident, exit float64 // milliseconds, MiB, milliseconds
+}
 
 func (s *side) cost(w work) (cost, error) {
 	used, from := s.child.CPU(), time.Now()
@@ -144,8 +193,10 @@ func (s *side) cost(w work) (cost, error) {
 		return cost{}, err
 	}
 	wall, cpu := time.Since(from), s.child.CPU()-used
-	return cost{perThing(wall, n), perThing(cpu, n)}, nil
+	return cost{wall: perThing(wall, n), cpu: perThing(cpu, n)}, nil
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 func perThing(d time.Duration, n int) float64 {
 	return float64(d) / float64(time.Microsecond) / float64(n)

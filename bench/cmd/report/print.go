@@ -15,16 +15,37 @@ import (
 func (r *report) print(w io.Writer) error {
 	said := slices.DeleteFunc(slices.Clone(r.Compare), func(c stats.Comparison) bool {
 		differs := c.P < stats.Significant && (c.A == off || c.A == older)
-		return c.Pass && !differs && !(c.A == off && c.Budget != 0)
+		return c.Pass && !differs && !(c.A == off && (c.Budget != 0 || c.Room != 0))
 	})
-	for i := range said {
-		said[i].Name = strings.TrimPrefix(said[i].Name, "Benchmark")
-	}
 	fmt.Fprintf(w, "%s, %d figures\n", r.Run, len(r.Results))
-	return stats.Table(w, stats.Compared(said))
+	if len(said) == 0 {
+		fmt.Fprintln(w, "nothing differs and no gate is broken")
+		return nil
+	}
+	return stats.Table(w, stats.Compared(short(said)))
 }
 
-// draw draws what each operation takes.
+// complain names the gates that are broken, for those who see no table.
+func (r *report) complain(w io.Writer) {
+	for _, row := range stats.Compared(r.broken())[1:] {
+		fmt.Fprintln(w, "gate:", strings.Join(strings.Fields(strings.Join(row, " ")), " "))
+	}
+}
+
+func (r *report) broken() []stats.Comparison {
+	return short(slices.DeleteFunc(slices.Clone(r.Compare), func(c stats.Comparison) bool { return c.Pass }))
+}
+
+// short leaves out what all names begin with.
+func short(all []stats.Comparison) []stats.Comparison {
+	for i := range all {
+		all[i].Name = strings.TrimPrefix(all[i].Name, "Benchmark")
+	}
+	return all
+}
+
+// draw draws what each operation takes, and what it took in the older report
+// where there is one: what got significantly slower is marked.
 func (r *report) draw(w io.Writer) error {
 	var rows []plot.Row
 	for _, v := range r.Results {
@@ -32,11 +53,43 @@ func (r *report) draw(w io.Writer) error {
 			continue
 		}
 		name, rest, _ := strings.Cut(strings.TrimPrefix(v.Name, "Benchmark"), "/")
-		rows = append(rows, plot.Row{Group: name, Label: rest, Median: v.Median, CI: v.CI, Text: fmt.Sprintf("%.4g ns", v.Median)})
+		row := plot.Row{Group: name, Label: rest, Median: v.Median, CI: v.CI, Text: duration(v.Median)}
+		if c := r.before(v); c != nil {
+			row.Mark = v.Median / (1 + c.Delta/100)
+			row.Bad = c.P < stats.Significant && c.Delta > 0
+			row.Text += fmt.Sprintf(", %+.1f %%", c.Delta)
+		}
+		rows = append(rows, row)
 	}
-	title := "Go benchmarks"
+	title, axis := "Go benchmarks", "nanoseconds for an operation, median with its 95 % interval"
 	if r.Commit != "" {
 		title += " of " + r.Commit
 	}
-	return plot.Write(w, title, "nanoseconds for an operation, median with its 95 % interval", rows)
+	if slices.ContainsFunc(rows, func(row plot.Row) bool { return row.Mark > 0 }) {
+		axis += "; green: before; red: slower than before, significantly"
+	}
+	return plot.Write(w, title, axis, rows)
+}
+
+// before is the comparison of a figure with that of the older report.
+func (r *report) before(v stats.Value) *stats.Comparison {
+	for i, c := range r.Compare {
+		if c.A == older && c.Name == v.Name && c.Unit == v.Unit {
+			return &r.Compare[i]
+		}
+	}
+	return nil
+}
+
+// duration is so many nanoseconds in the unit that they are read in.
+func duration(ns float64) string {
+	for _, u := range []struct {
+		ns   float64
+		name string
+	}{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}} {
+		if ns >= u.ns {
+			return stats.Number(ns/u.ns) + " " + u.name
+		}
+	}
+	return stats.Number(ns) + " ns"
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -88,12 +87,35 @@ func TestFileOfGates(t *testing.T) {
 			t.Errorf("%s: %+v", text, r.Compare)
 		}
 	}
+	if none, err := readGates("", nil); len(none) > 0 || err != nil {
+		t.Error(none, err)
+	}
 	r := parse([]byte("BenchmarkSpan/telemetry=file-2 9 5 ns/op 9999 B/op 1 allocs/op\n"))
 	if r.bound(few); !r.Pass {
 		t.Error("a gate of another unit counts")
 	}
 	if r.bound(all); r.Pass {
 		t.Error("too many bytes are let through")
+	}
+}
+
+// TestBoundsOfTime: a time is above its bound only where every round is, and may
+// count from what an empty loop takes.
+func TestBoundsOfTime(t *testing.T) {
+	two := 2.0
+	mine := gates{{Unit: "ns/op", Most: &two, Over: "BenchmarkHook/hook=none", name: regexp.MustCompile("Hook/hook=a")}}
+	for values, pass := range map[string]bool{"3 9 9": true, "4 9 9": false, "1 1 1": true} {
+		text := strings.Repeat("BenchmarkHook/hook=none-2 1 1.5 ns/op\n", 3)
+		for _, v := range strings.Fields(values) {
+			text += "BenchmarkHook/hook=a-2 1 " + v + " ns/op\n"
+		}
+		r := parse([]byte(text))
+		r.bound(mine)
+		var told strings.Builder
+		r.complain(&told)
+		if r.Pass != pass || len(r.Compare) != 1 || strings.Contains(told.String(), "gate: Hook/hook=a ns/op 9, at most 3.5") == pass {
+			t.Errorf("%s: %v %+v %s", values, r.Pass, r.Compare, told.String())
+		}
 	}
 }
 
@@ -116,8 +138,9 @@ func TestAgainstAnOlderReport(t *testing.T) {
 		if c := now.Compare[2]; c.Delta < 99 || c.Delta > 101 || c.P > stats.Significant || c.A != "old" {
 			t.Errorf("%+v", c)
 		}
-		if err := now.draw(io.Discard); err != nil {
-			t.Error(err)
+		var drawn strings.Builder
+		if err := now.draw(&drawn); err != nil || !strings.Contains(drawn.String(), "100.0 %") || !strings.Contains(drawn.String(), "before") {
+			t.Error(err, drawn.String())
 		}
 	}
 }

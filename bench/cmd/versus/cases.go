@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -25,6 +26,7 @@ type measured map[string]float64
 
 // scene is what a case has.
 type scene struct {
+	ctx     context.Context // ends what was started
 	program string
 	home    host.Home
 	model   *model.Server
@@ -78,7 +80,7 @@ func pick(only string) ([]testCase, error) {
 }
 
 // with runs a case in a home and with a model of its own.
-func with(program string, c testCase) (m measured, err error) {
+func with(ctx context.Context, program string, c testCase) (m measured, err error) {
 	root, err := os.MkdirTemp("", "magi-code-versus-")
 	if err != nil {
 		return nil, err
@@ -93,12 +95,12 @@ func with(program string, c testCase) (m measured, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.run(scene{program, home, srv})
+	return c.run(scene{ctx, program, home, srv})
 }
 
 // child runs f with an initialized child.
 func (s scene) child(f func(*host.Child) error, env ...string) error {
-	c, err := host.Start(s.program, s.home, env...)
+	c, err := host.Start(s.ctx, s.program, s.home, env...)
 	if err != nil {
 		return err
 	}

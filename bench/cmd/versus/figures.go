@@ -18,7 +18,7 @@ func start(s scene) (measured, error) {
 		return nil, err
 	}
 	from := time.Now()
-	c, err := host.Start(s.program, s.home)
+	c, err := host.Start(s.ctx, s.program, s.home)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"magicode/bench/host"
 	"magicode/bench/stats"
 )
 
@@ -37,13 +39,12 @@ func main() {
 	out := flag.String("json", "", "write the values to this file")
 	svg := flag.String("svg", "", "draw them into this file")
 	flag.Parse()
-	if err := run(*ours, *other, *rounds, *only, *out, *svg); err != nil {
-		fmt.Fprintln(os.Stderr, "versus:", err)
-		os.Exit(1)
-	}
+	os.Exit(host.Main("versus", func(ctx context.Context) (int, error) {
+		return 0, run(ctx, *ours, *other, max(*rounds, 1), *only, *out, *svg)
+	}))
 }
 
-func run(ours, other string, rounds int, only, out, svg string) error {
+func run(ctx context.Context, ours, other string, rounds int, only, out, svg string) error {
 	var programs []string
 	for _, p := range []string{ours, other} {
 		if p == "" {
@@ -60,16 +61,19 @@ func run(ours, other string, rounds int, only, out, svg string) error {
 		return err
 	}
 	t := newTable(len(programs), rounds)
+	progress := host.Progress(len(picked)*rounds + 1)
 	for _, c := range picked {
 		for r := range rounds {
+			progress("%s, round %d of %d", c.name, r+1, rounds)
 			for i := range programs {
 				at := (i + r) % len(programs)
-				if err := t.take(at, programs[at], c); err != nil {
+				if err := t.take(ctx, at, programs[at], c); err != nil {
 					return fmt.Errorf("%s of %s: %w", c.name, programs[at], err)
 				}
 			}
 		}
 	}
+	progress("floors")
 	if err := t.floors(); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -20,8 +21,8 @@ func newTable(programs, rounds int) *table {
 }
 
 // take measures a case once.
-func (t *table) take(at int, program string, c testCase) error {
-	m, err := with(program, c)
+func (t *table) take(ctx context.Context, at int, program string, c testCase) error {
+	m, err := with(ctx, program, c)
 	if err != nil {
 		return err
 	}
