@@ -61,10 +61,10 @@ fuzz: ## run every fuzz target for FUZZTIME (60s)
 	  done; \
 	done
 
-BENCH_COUNT ?= 5
-BENCH_TIME ?= 300ms
+BENCH_COUNT ?= 6
+BENCH_TIME ?= 100ms
 .PHONY: bench
-bench: build ## all benchmarks, BENCH_COUNT (5) rounds, then whole children, into bench/out [AGAINST=old.json]
+bench: build ## all benchmarks, BENCH_COUNT (6) rounds, then whole children, into bench/out [AGAINST=old.json]
 	@mkdir -p bench/out
 	@go build -o bench/out/ ./bench/cmd/report ./bench/cmd/versus
 	@bench/out/report -rounds $(BENCH_COUNT) -benchtime $(BENCH_TIME) -text bench/out/bench.txt -out bench/out/bench.json \

@@ -41,6 +41,6 @@ else
 fi
 case $(head -c 1 "$base")$(head -c 1 "$head") in
 *"{"*) ;; # benchstat reads text alone
-*) go tool -modfile=tools/go.mod benchstat "base=$base" "head=$head" ;;
+*) go tool -modfile=tools/go.mod benchstat -ignore commit "base=$base" "head=$head" ;;
 esac
 "$out/report" -in "$head" -against "$base" -out bench/out/compare.json -svg bench/out/compare.svg

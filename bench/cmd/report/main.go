@@ -77,16 +77,13 @@ func run(ctx context.Context, o options) (bool, error) {
 	} else {
 		text, err = benchmarks(ctx, o)
 	}
-	if err != nil {
-		return false, err
-	}
 	rep := parse(text)
-	if len(rep.Results) == 0 {
-		return false, errors.New("no results")
+	if ctx.Err() != nil || len(rep.Results) == 0 {
+		return false, errors.Join(err, errors.New("no results"))
 	}
-	all, err := readGates(o.gates, strings.FieldsFunc(o.units, func(r rune) bool { return r == ',' }))
-	if err != nil {
-		return false, err
+	all, gerr := readGates(o.gates, strings.FieldsFunc(o.units, func(r rune) bool { return r == ',' }))
+	if gerr != nil {
+		return false, gerr
 	}
 	rep.bound(all)
 	rep.compareSinks(all)
@@ -98,7 +95,7 @@ func run(ctx context.Context, o options) (bool, error) {
 		rep.compareReports(old, all)
 	}
 	rep.complain(os.Stderr)
-	return rep.Pass, errors.Join(rep.print(os.Stdout), stats.Save(o.out, rep), stats.Create(o.svg, rep.draw))
+	return rep.Pass, errors.Join(err, rep.print(os.Stdout), stats.Save(o.out, rep), stats.Create(o.svg, rep.draw))
 }
 
 // readReport reads what -out or -text wrote.

@@ -38,12 +38,14 @@ type runner struct {
 	tmp     string // everything temporary of the suites
 	trees   []*tree
 	writing sync.Mutex
+	failed  error
 	// progress tells how far the run is.
 	progress func(format string, args ...any)
 }
 
 // benchmarks builds the packages once and runs them by turns. It returns the
-// text of the first tree.
+// text of the first tree, with an error too where a suite failed: the others are
+// run all the same.
 func benchmarks(ctx context.Context, o options) (text []byte, err error) {
 	tmp, err := os.MkdirTemp("", "magi-code-report-")
 	if err != nil {
@@ -61,11 +63,9 @@ func benchmarks(ctx context.Context, o options) (text []byte, err error) {
 	}
 	r.progress = host.Progress(o.rounds * r.count())
 	for n := range o.rounds {
-		if err := r.round(ctx, n); err != nil {
-			return nil, r.close(err)
-		}
+		r.round(ctx, n)
 	}
-	return r.trees[0].text.Bytes(), r.close(nil)
+	return r.trees[0].text.Bytes(), errors.Join(ctx.Err(), r.close())
 }
 
 // add builds the suites of a tree and opens what its text goes to.
@@ -88,22 +88,25 @@ func (r *runner) add(ctx context.Context, dir, file string) error {
 		fmt.Fprintf(&head, "commit: %s\n", bytes.TrimSpace(commit))
 	}
 	fmt.Fprintln(&head, "telemetry: off where a name does not say otherwise")
-	return r.take(t, head.Bytes())
+	r.take(t, head.Bytes(), nil)
+	return nil
 }
 
-// take keeps what a suite said.
-func (r *runner) take(t *tree, text []byte) error {
+// take keeps what a suite said, and the error that it ended with.
+func (r *runner) take(t *tree, text []byte, err error) {
 	r.writing.Lock()
 	defer r.writing.Unlock()
 	t.text.Write(text)
-	if t.file == nil {
-		return nil
+	if t.file != nil {
+		_, werr := t.file.Write(text)
+		err = errors.Join(err, werr)
 	}
-	_, err := t.file.Write(text)
-	return err
+	r.failed = errors.Join(r.failed, err)
 }
 
-func (r *runner) close(err error) error {
+// close returns what failed.
+func (r *runner) close() error {
+	err := r.failed
 	for _, t := range r.trees {
 		if t.file != nil {
 			err = errors.Join(err, t.file.Close())
@@ -114,10 +117,9 @@ func (r *runner) close(err error) error {
 
 // round runs every suite once, that of the other tree right after or, in every
 // second round, right before.
-func (r *runner) round(ctx context.Context, n int) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+func (r *runner) round(ctx context.Context, n int) {
 	var running sync.WaitGroup
+	defer running.Wait()
 	free := make(chan struct{}, r.atOnce)
 	for _, name := range r.names() {
 		for i := range r.trees {
@@ -129,20 +131,15 @@ func (r *runner) round(ctx context.Context, n int) error {
 			select {
 			case free <- struct{}{}:
 			case <-ctx.Done():
-				running.Wait()
-				return context.Cause(ctx)
+				return
 			}
 			r.progress("round %d of %d, %s%s", n+1, r.rounds, name, r.label(t))
 			running.Go(func() {
 				defer func() { <-free }()
-				if err := r.run(ctx, t, t.suites[at]); err != nil {
-					cancel(err)
-				}
+				r.run(ctx, t, t.suites[at])
 			})
 		}
 	}
-	running.Wait()
-	return context.Cause(ctx)
 }
 
 // count is how many suites a round runs.
@@ -173,18 +170,27 @@ func (r *runner) label(t *tree) string {
 	return " in " + t.dir
 }
 
-func (r *runner) run(ctx context.Context, t *tree, s suite) error {
+// run runs a suite once. What it said before it failed is kept as well.
+func (r *runner) run(ctx context.Context, t *tree, s suite) {
 	cmd := exec.CommandContext(ctx, s.binary, "-test.run", "^$", "-test.bench", r.bench, "-test.benchmem", "-test.benchtime", r.benchtime,
 		"-test.short="+strconv.FormatBool(r.short), "-test.timeout", "1h")
 	cmd.Dir, cmd.Stderr, cmd.Env = s.dir, os.Stderr, append(os.Environ(), "TMPDIR="+r.tmp)
 	got, err := cmd.Output()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if ctx.Err() == nil && err != nil {
+		err = fmt.Errorf("%s: %w\n%s", s.name, err, trouble(got))
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w\n%s", s.name, err, tail(got))
+	r.take(t, got, err)
+}
+
+// trouble is what a suite said of its failure.
+func trouble(got []byte) []byte {
+	var out []byte
+	for line := range bytes.Lines(got) {
+		if !bytes.HasPrefix(line, []byte("Benchmark")) {
+			out = append(out, line...)
+		}
 	}
-	return r.take(t, got)
+	return tail(out)
 }
 
 // build leaves out packages without benchmarks.

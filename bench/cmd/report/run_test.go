@@ -60,6 +60,23 @@ func TestTwoTrees(t *testing.T) {
 	}
 }
 
+// TestFailedSuite: a suite that fails fails the run, at its end; what the others
+// said is reported.
+func TestFailedSuite(t *testing.T) {
+	t.Chdir(module(t, "for b.Loop() {\n}\n"))
+	other := "package worse\n\nimport \"testing\"\n\nfunc BenchmarkWorse(b *testing.B) { b.Fatal(\"no\") }\n"
+	if err := errors.Join(os.Mkdir("aworse", 0o755), os.WriteFile("aworse/b_test.go", []byte(other), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := run(t.Context(), options{bench: ".", benchtime: "1x", rounds: 1, atOnce: 1, packages: []string{"./..."}, out: "r.json"})
+	if err == nil || !strings.Contains(err.Error(), "FAIL: BenchmarkWorse") {
+		t.Errorf("%v", err)
+	}
+	if r, err := readReport("r.json"); err != nil || len(r.Results) == 0 {
+		t.Errorf("%v %+v", err, r)
+	}
+}
+
 // TestBrokenOff: what a run that fails or is interrupted had by then is kept.
 func TestBrokenOff(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -76,18 +93,17 @@ func TestBrokenOff(t *testing.T) {
 			if err := r.add(ctx, ".", "text"); err != nil {
 				t.Fatal(err)
 			}
-			if err := r.round(ctx, 0); err != nil {
-				t.Fatal(err)
-			}
+			r.round(ctx, 0)
 			t.Setenv("AGAIN", "1")
 			if name == "interrupted" {
 				time.AfterFunc(300*time.Millisecond, cancel) // the suite sleeps by then; were it not begun, the end would be the same
 			}
-			if err := r.close(r.round(ctx, 1)); err == nil || !strings.Contains(err.Error(), c.want) {
+			r.round(ctx, 1)
+			if err := errors.Join(ctx.Err(), r.close()); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v", err)
 			}
 			cancel()
-			if b, err := os.ReadFile("text"); err != nil || strings.Count(string(b), "BenchmarkIt") != 1 {
+			if b, err := os.ReadFile("text"); err != nil || strings.Count(string(b), "BenchmarkIt-") != 1 {
 				t.Errorf("%v %s", err, b)
 			}
 		})
