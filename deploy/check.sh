@@ -7,7 +7,8 @@
 #      itself is in no package registry)
 #   3. an OpenTelemetry Collector takes the configuration, the child's capture
 #      and its OTLP over HTTP and gRPC
-# Needs Go, curl, python3, and prometheus and prometheus-node-exporter (Debian).
+# Needs Go, curl, python3, promtool, prometheus and the node exporter, which Debian
+# calls prometheus-node-exporter and everyone else node_exporter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 dir=$(mktemp -d)
@@ -18,8 +19,10 @@ finish() {
 }
 trap finish EXIT
 die() { echo "deploy-check: $*" >&2; exit 1; }
-for need in promtool prometheus prometheus-node-exporter curl python3; do
-  command -v "$need" >/dev/null || die "$need is missing: apt-get install prometheus prometheus-node-exporter curl python3"
+exporter=prometheus-node-exporter
+command -v "$exporter" >/dev/null || exporter=node_exporter
+for need in promtool prometheus "$exporter" curl python3; do
+  command -v "$need" >/dev/null || die "$need is missing; on Debian: apt-get install prometheus prometheus-node-exporter curl python3"
 done
 port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 # await SECONDS COMMAND...: until it succeeds
@@ -41,7 +44,7 @@ for f in "$dir/text/magi.prom" deploy/node-exporter/magi-code.prom; do
   if grep -vE '^(go_goroutine_count|process_unix_file_descriptor_count) ' "$dir/lint"; then die "promtool on ${f##*/}"; fi
 done
 node=$(port) prom=$(port)
-prometheus-node-exporter --collector.disable-defaults --collector.textfile --collector.textfile.directory="$dir/text" \
+"$exporter" --collector.disable-defaults --collector.textfile --collector.textfile.directory="$dir/text" \
   --web.listen-address="127.0.0.1:$node" >"$dir/node.log" 2>&1 & pids+=($!)
 await 10 curl -sf "http://127.0.0.1:$node/metrics" || die "the node exporter does not answer: $(tail -3 "$dir/node.log")"
 curl -sf "http://127.0.0.1:$node/metrics" >"$dir/scrape"

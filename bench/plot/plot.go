@@ -26,7 +26,7 @@ const (
 	labelWidth  = 430
 	plotWidth   = 460
 	textWidth   = 230
-	headHeight  = 64
+	headHeight  = 76
 	footHeight  = 24
 	groupHeight = 26
 )
@@ -108,8 +108,11 @@ func (s scale) grid(out io.Writer, bottom int) {
 				continue
 			}
 			x := s.x(v)
-			fmt.Fprintf(out, `<line class="x" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/><text class="m" text-anchor="middle" x="%.1f" y="%d">%s</text>`+"\n",
-				x, x, headHeight, bottom, x, bottom+16, text(short(v)))
+			fmt.Fprintf(out, `<line class="x" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/>`, x, x, headHeight, bottom)
+			for _, y := range []int{headHeight - 4, bottom + 16} {
+				fmt.Fprintf(out, `<text class="m" text-anchor="middle" x="%.1f" y="%d">%s</text>`, x, y, text(short(v)))
+			}
+			fmt.Fprintln(out)
 		}
 	}
 }

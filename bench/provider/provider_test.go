@@ -72,7 +72,7 @@ func BenchmarkSSE(b *testing.B) {
 	}{{"responses", responses.NewParser}, {"chat", chat.NewParser}, {"messages", anthropic.NewParser}} {
 		stream := burst(w.name)
 		for _, size := range []int{200, 4096, 32768} {
-			b.Run(fmt.Sprintf("%s/read=%d", w.name, size), func(b *testing.B) {
+			b.Run(fmt.Sprintf("api=%s/read=%d", w.name, size), func(b *testing.B) {
 				b.ReportAllocs()
 				b.SetBytes(int64(len(stream)))
 				for b.Loop() {
@@ -160,7 +160,7 @@ func BenchmarkRequestBody(b *testing.B) {
 				return body.Reader(), body.Len()
 			}},
 		} {
-			b.Run(fmt.Sprintf("%s/cached=%v", w.name, cached), func(b *testing.B) {
+			b.Run(fmt.Sprintf("api=%s/cached=%v", w.name, cached), func(b *testing.B) {
 				b.ReportAllocs()
 				_, size := w.build()
 				b.SetBytes(size)

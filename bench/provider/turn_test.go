@@ -18,11 +18,11 @@ import (
 func BenchmarkRequest(b *testing.B) {
 	answer := "data: {\"type\":\"response.output_text.delta\",\"item_id\":\"m\",\"delta\":\"A short answer.\"}\n\n" +
 		"data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"model\":\"m1\",\"output\":[]}}\n\n"
-	for name, connection := range map[string]string{"kept": "keep-alive", "closed": "close"} {
-		b.Run(name, func(b *testing.B) {
+	for _, c := range []struct{ name, header string }{{"kept", "keep-alive"}, {"closed", "close"}} {
+		b.Run("connection="+c.name, func(b *testing.B) {
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
-				w.Header().Set("Connection", connection)
+				w.Header().Set("Connection", c.header)
 				w.Header().Set("Content-Type", "text/event-stream")
 				_, _ = io.WriteString(w, answer)
 			}))

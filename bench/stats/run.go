@@ -27,7 +27,7 @@ func NewRun(rounds int) Run {
 }
 
 func (r Run) String() string {
-	return fmt.Sprintf("%s %s/%s, %d processors, %d rounds", r.Go, r.OS, r.Arch, r.CPUs, r.Rounds)
+	return fmt.Sprintf("%s %s/%s, processors: %d, rounds: %d", r.Go, r.OS, r.Arch, r.CPUs, r.Rounds)
 }
 
 // Save writes v as JSON; nowhere without a name.

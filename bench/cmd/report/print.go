@@ -44,29 +44,31 @@ func short(all []stats.Comparison) []stats.Comparison {
 	return all
 }
 
-// draw draws what each operation takes, and what it took in the older report
-// where there is one: what got significantly slower is marked.
+// draw draws what each operation takes; where there is an older report, how many
+// times as long as there, so that a tenth more is seen as well.
 func (r *report) draw(w io.Writer) error {
-	var rows []plot.Row
+	title, axis := "Go benchmarks", "nanoseconds for an operation, median with its 95 % interval"
+	if r.Commit != "" {
+		title += " of " + r.Commit
+	}
+	var rows, ratios []plot.Row
 	for _, v := range r.Results {
 		if v.Unit != "ns/op" {
 			continue
 		}
 		name, rest, _ := strings.Cut(strings.TrimPrefix(v.Name, "Benchmark"), "/")
 		row := plot.Row{Group: name, Label: rest, Median: v.Median, CI: v.CI, Text: duration(v.Median)}
+		rows = append(rows, row)
 		if c := r.before(v); c != nil {
-			row.Mark = v.Median / (1 + c.Delta/100)
+			old := v.Median / (1 + c.Delta/100)
+			row.Median, row.CI, row.Mark = v.Median/old, [2]float64{v.CI[0] / old, v.CI[1] / old}, 1
 			row.Bad = c.P < stats.Significant && c.Delta > 0
 			row.Text += fmt.Sprintf(", %+.1f %%", c.Delta)
+			ratios = append(ratios, row)
 		}
-		rows = append(rows, row)
 	}
-	title, axis := "Go benchmarks", "nanoseconds for an operation, median with its 95 % interval"
-	if r.Commit != "" {
-		title += " of " + r.Commit
-	}
-	if slices.ContainsFunc(rows, func(row plot.Row) bool { return row.Mark > 0 }) {
-		axis += "; green: before; red: slower than before, significantly"
+	if len(ratios) > 0 {
+		rows, axis = ratios, "times as long as before, median with its 95 % interval; green: as before; red: slower, significantly"
 	}
 	return plot.Write(w, title, axis, rows)
 }

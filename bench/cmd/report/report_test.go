@@ -177,3 +177,33 @@ func TestForm(t *testing.T) {
 		t.Errorf("n is %v", n)
 	}
 }
+
+// TestEveryBenchmarkIsExplained: docs/performance.md names each benchmark of
+// bench/, and each unit that is reported beside the usual ones.
+func TestEveryBenchmarkIsExplained(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/performance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../../*/*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	names := regexp.MustCompile(`(?:\nfunc Benchmark(\w+)\(|ReportMetric\(.*, "([^"]+)"\))`)
+	found := 0
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range names.FindAllStringSubmatch(string(b), -1) {
+			found++
+			if name := m[1] + m[2]; !strings.Contains(string(text), "`"+name+"`") {
+				t.Errorf("docs/performance.md says nothing of `%s` (%s)", name, filepath.Base(file))
+			}
+		}
+	}
+	if found < 60 {
+		t.Errorf("only %d names found", found)
+	}
+}
