@@ -71,7 +71,7 @@ func (c Comparison) budget() string {
 		parts = append(parts, fmt.Sprintf("%+g %%", c.Budget))
 	}
 	if c.Room != 0 {
-		parts = append(parts, fmt.Sprintf("%+g %s", c.Room, c.Unit))
+		parts = append(parts, "+"+Number(c.Room)+" "+c.Unit)
 	}
 	if !c.Pass {
 		parts = append(parts, "broken")

@@ -115,7 +115,7 @@ func cells(v *stats.Value) []string {
 func verdict(x result) string {
 	var s string
 	switch {
-	case x.Target > 0:
+	case x.Target > 0 && x.Other != nil:
 		s = stats.Number(x.Target) + " times"
 	case x.Most > 0:
 		s = "at most " + stats.Number(x.Most)
