@@ -39,6 +39,9 @@ func runAsk(c askCmd, stdin, stdout, stderr *os.File) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	a := &asker{cmd: c, stdout: stdout, stderr: stderr, stdin: bufio.NewReader(stdin), terminal: isTerminal(stdin)}
+	if isTerminal(stderr) {
+		a.quiet.first = quietAfter
+	}
 	if err := a.run(ctx, prompt); err != nil {
 		fmt.Fprintf(stderr, "magi-code: %v\n", err)
 		return exitError
@@ -72,6 +75,7 @@ type asker struct {
 	stdout, stderr io.Writer
 	stdin          *bufio.Reader
 	terminal       bool
+	quiet          quiet
 	shown          map[string]int // bytes of each message that were printed
 	lined          map[string]int // how many of them a line end stands behind
 	denied         bool           // a command was not approved
@@ -116,9 +120,14 @@ func (a *asker) attach(ctx context.Context, child *client.Child) (client.Session
 // follow prints the run. A signal cancels the turn and still waits for its end.
 func (a *asker) follow(ctx context.Context, child *client.Child, run *client.Run) error {
 	done := ctx.Done()
+	a.quiet.begin()
+	defer a.quiet.end()
 	for run.Finished == nil {
 		select {
+		case <-a.quiet.c:
+			a.note("nothing for %v: the turn goes on, Ctrl-C cancels it", a.quiet.again())
 		case ev, ok := <-child.Events():
+			a.quiet.begin()
 			if !ok {
 				return fmt.Errorf("the agent ended before the turn did: %w", child.Err())
 			}

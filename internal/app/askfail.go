@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -64,6 +65,9 @@ func notOpened(id string, err error) error {
 	return fmt.Errorf("open session %s: %w", id, err)
 }
 
+// refused are the statuses of a provider that does not take the key.
+var refused = regexp.MustCompile(`\b(401|403)\b`)
+
 // historyWait bounds the look into the history after a failed turn.
 const historyWait = 10 * time.Second
 
@@ -87,6 +91,9 @@ func (a *asker) unfinished(ctx context.Context, child *client.Child, run *client
 	}
 	if why == "" {
 		why = code
+	}
+	if refused.MatchString(why) {
+		why += " (which key is used: magi-code doctor)"
 	}
 	if f.Persistence != localagent.PersistenceDurable {
 		why += "; it is not wholly stored: " + f.Persistence
