@@ -12,6 +12,7 @@ import (
 	"magicode/internal/attach"
 	"magicode/internal/lease"
 	"magicode/internal/ledger"
+	"magicode/internal/models"
 	"magicode/internal/prompt"
 	"magicode/internal/redact"
 	"magicode/internal/server"
@@ -43,7 +44,7 @@ type agent struct {
 func (a *agent) Start(ctx context.Context) (server.Runtime, server.Info, error) {
 	snap, info, err := startup.Start(ctx, startup.Env{
 		FS: a.fs, Locks: a.leases, Lookup: a.lookup, Now: time.Now, CWD: a.cwd, PID: os.Getpid(), UID: os.Geteuid(),
-		PasswordHome: passwordHome, Telemetry: a.tel, Child: telemetry.Identity{InstanceID: a.instance, Version: version}, Connect: a.connectServers,
+		PasswordHome: passwordHome, Telemetry: a.tel, Child: telemetry.Identity{InstanceID: a.instance, Version: Version}, Connect: a.connectServers,
 		ClaudeReady: a.claude().Ready,
 	})
 	shown := server.Info{ContextID: info.ContextID, Provider: shownName(info.Provider), Model: shownName(info.Model)}
@@ -71,7 +72,7 @@ func (a *agent) assemble(snap *startup.Snapshot) *agentRuntime {
 		SessionPath: func() string { return worktree.Main(a.fs, a.cwd) }, NewID: newID, Now: time.Now, Tel: a.tel,
 	})
 	r.ledger = ledger.New(ledger.Options{FS: a.fs, Leases: a.leases, Root: snap.Paths.CanonicalRoot})
-	r.models = newModels(a, snap)
+	r.models = a.Models(snap)
 	r.providers = newFactory(a, snap, r.models)
 	r.tools = newToolset(a, snap, r.providers)
 	r.judge = a.newJudgement(snap)
@@ -81,6 +82,11 @@ func (a *agent) assemble(snap *startup.Snapshot) *agentRuntime {
 		Store: r.store, FS: a.fs, Cwd: a.cwd, Startup: snap.Selection, Models: r.models, NewID: newID, Tel: a.tel,
 	})
 	return r
+}
+
+// Models are those of a snapshot.
+func (a *agent) Models(snap *startup.Snapshot) *models.Models {
+	return models.New(a.fs, a.lookup, a.claude(), snap)
 }
 
 // promptParts maps the snapshot to what a system prompt is made of.

@@ -82,19 +82,19 @@ func (d *desk) credential(ctx context.Context, id string, file auth.File) string
 	}
 	switch id {
 	case claude.ID:
-		if name := auth.ClaudeConflict(d.agent.lookup); name != "" {
+		if name := auth.ClaudeConflict(auth.Lookup(d.env.Lookup)); name != "" {
 			return "not ready: " + name + " is set and would override the login of the claude command"
 		}
-		if d.models.claude.Ready(ctx) {
+		if d.models.Claude.Ready(ctx) {
 			return "ready: the claude command is logged in"
 		}
 		return "not ready: the claude command is missing or not logged in"
 	case "anthropic":
-		if v, _ := d.agent.lookup("ANTHROPIC_API_KEY"); v != "" {
+		if v, _ := auth.Lookup(d.env.Lookup)("ANTHROPIC_API_KEY"); v != "" {
 			return "ready: key from ANTHROPIC_API_KEY"
 		}
 	}
-	switch file.Ready(id, d.agent.lookup, time.Now()) {
+	switch file.Ready(id, auth.Lookup(d.env.Lookup), time.Now()) {
 	case auth.Ready:
 		return "ready: stored in auth.json" + expiry(file.Records[id])
 	case auth.Refreshable:

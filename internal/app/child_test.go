@@ -26,19 +26,6 @@ type child struct {
 	taken  int // frames that a test has looked at
 }
 
-type wireFrame struct {
-	ID    *string        `json:"id"`
-	Seq   int            `json:"seq"`
-	Type  string         `json:"type"`
-	Event string         `json:"event"`
-	Data  map[string]any `json:"data"`
-	Res   map[string]any `json:"result"`
-	Error *struct {
-		Code string `json:"code"`
-	} `json:"error"`
-	raw string
-}
-
 // startChild starts the test binary as the program.
 func startChild(dir string, env []string) (*child, error) {
 	exe, err := os.Executable()
@@ -87,9 +74,6 @@ func (c *child) send(id, method, params string) error {
 	_, err := fmt.Fprintf(c.in, `{"protocol":"magi-code.local-agent","version":1,"id":%q,"method":%q,"params":%s}`+"\n", id, method, params)
 	return err
 }
-
-// patience is how long anything of a child may take.
-const patience = 20 * time.Second
 
 var errSilent = errors.New("the child said nothing more")
 

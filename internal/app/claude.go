@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"magicode/internal/models"
 	"magicode/internal/provider"
 	"magicode/internal/provider/claude"
 	"magicode/internal/provider/factory"
@@ -24,9 +25,9 @@ func (a *agent) claude() *claude.Command {
 
 // claudeMaker makes the provider claude-subscription. It asks the command for
 // its login each time, as a turn's start does (providers.md 4.3).
-func claudeMaker(a *agent, m *models, client http.RoundTripper, semantic time.Duration) func(context.Context, provider.Selection, provider.Purpose) (provider.Provider, error) {
+func claudeMaker(a *agent, m *models.Models, client http.RoundTripper, semantic time.Duration) func(context.Context, provider.Selection, provider.Purpose) (provider.Provider, error) {
 	return func(ctx context.Context, sel provider.Selection, _ provider.Purpose) (provider.Provider, error) {
-		if !m.claude.Ready(ctx) {
+		if !m.Claude.Ready(ctx) {
 			if err := context.Cause(ctx); err != nil {
 				return nil, err
 			}
@@ -38,7 +39,7 @@ func claudeMaker(a *agent, m *models, client http.RoundTripper, semantic time.Du
 		}
 		counter := tokens.For(sel.Provider, sel.Model)
 		return claude.New(claude.Config{
-			Command: m.claude, FS: a.fs, Executable: exe, Dir: a.cwd, TempDir: os.TempDir(), HTTP: client, Semantic: semantic, NewID: newID,
+			Command: m.Claude, FS: a.fs, Executable: exe, Dir: a.cwd, TempDir: os.TempDir(), HTTP: client, Semantic: semantic, NewID: newID,
 			Count: func(items []provider.Item, tools []provider.ToolDef) int {
 				return counter.Items(items) + counter.Tools(tools)
 			},
@@ -51,13 +52,10 @@ const maxInventoryBytes = 8 << 20
 
 // serveInert is this program as the claude command's MCP server: it does
 // nothing but list tools.
-func serveInert(inventory string, stdin, stdout *os.File) int {
+func serveInert(inventory string, stdin, stdout *os.File) error {
 	data, err := vfs.ReadFile(vfs.OS(), inventory, maxInventoryBytes)
-	if err == nil {
-		err = claude.ServeInert(stdin, stdout, data)
-	}
 	if err != nil {
-		return exitError
+		return err
 	}
-	return exitOK
+	return claude.ServeInert(stdin, stdout, data)
 }

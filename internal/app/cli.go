@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
+	"magicode/internal/frame"
 	"magicode/internal/provider/claude"
 	"magicode/internal/tracecmd"
 )
-
-// Version of this program. Release builds set it.
-var version = "0.1.0-dev"
 
 // Exit statuses (runner.md 3).
 const (
@@ -72,13 +72,31 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 		return serve(stderr)
 	}
 	if inventory := os.Getenv(claude.InventoryVariable); inventory != "" && len(args) == 0 {
-		return serveInert(inventory, stdin, stdout)
+		if serveInert(inventory, stdin, stdout) != nil { // nobody would read why
+			return exitError
+		}
+		return exitOK
 	}
 	args = spelled(args)
 	if status, done := refuse(args, stderr); done {
 		return status
 	}
 	return run(args, stdin, stdout, stderr)
+}
+
+// serve runs this process as a child. It may say that it cannot on this system;
+// after that nothing is written to stderr.
+func serve(stderr io.Writer) int {
+	launched := time.Now()
+	if err := frame.CheckPlatform(runtime.GOOS); err != nil {
+		fmt.Fprintf(stderr, "magi-code: %v\n", err)
+		return exitUsage
+	}
+	status, err := Serve(launched)
+	if err != nil {
+		return exitError
+	}
+	return status
 }
 
 // isServe: exactly serve --stdio (a closing -- is no flag).
@@ -140,7 +158,7 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 // grammar is the parser of command lines into c.
 func grammar(c *cli, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(c, append(options, kong.Name("magi-code"), kong.Description(description), kong.UsageOnError(),
-		kong.Vars{"version": "magi-code " + version, "failwords": strings.Join(tracecmd.FailWords(), ", "),
+		kong.Vars{"version": "magi-code " + Version, "failwords": strings.Join(tracecmd.FailWords(), ", "),
 			"capture": "The name of a capture, any file of one, or a folder, whose newest is meant. Default: the newest in the home's telemetry folder."},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 }

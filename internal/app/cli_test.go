@@ -110,7 +110,7 @@ func TestHelp(t *testing.T) {
 	}
 	for _, line := range []string{"--version", "version"} {
 		status, out, errs := mainWith(t, line)
-		if status != exitOK || out != "magi-code "+version+"\n" || errs != "" {
+		if status != exitOK || out != "magi-code "+Version+"\n" || errs != "" {
 			t.Errorf("%s: status %d, stdout %q, stderr %q", line, status, out, errs)
 		}
 	}

@@ -25,7 +25,7 @@ const defaultMaxCompactions = 4
 func (r *agentRuntime) window(sel provider.Selection) (maxTokens, reserve int) {
 	c := r.snap.Settings.Agent.Context
 	maxTokens, reserve = c.MaxTokens, c.ReserveTokens
-	if e := r.models.entry(sel.Provider, sel.Model); e != nil && e.ContextWindow > 0 {
+	if e := r.models.Entry(sel.Provider, sel.Model); e != nil && e.ContextWindow > 0 {
 		maxTokens = int(min(e.ContextWindow, 1<<31))
 	}
 	if o, ok := c.Overrides[sel.Provider+"/"+sel.Model]; ok {

@@ -42,7 +42,7 @@ func TestSubscriptionBudget(t *testing.T) {
 		s := base()
 		c.edit(s)
 		snap := &startup.Snapshot{Settings: s}
-		r := &agentRuntime{snap: snap, models: newModels(&agent{fs: memfs.New(), lookup: func(string) (string, bool) { return "", false }}, snap)}
+		r := &agentRuntime{snap: snap, models: (&agent{fs: memfs.New(), lookup: func(string) (string, bool) { return "", false }}).Models(snap)}
 		b := r.budget(c.sel)
 		if got := (result{b.Enabled, b.MaxTokens, b.Reserve, b.Percent, b.Tokens, b.MaxPerRun}); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)

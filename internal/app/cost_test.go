@@ -4,12 +4,9 @@ import (
 	"bufio"
 	"context"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,32 +16,6 @@ import (
 	"magicode/internal/vfs/memfs"
 	"magicode/telemetry"
 )
-
-// timed is a scripted model that knows how long it took itself: what a turn
-// takes beyond that is the child's own time and the loopback's.
-type timed struct {
-	*scripted
-	spent atomic.Int64
-}
-
-func startTimed(t *testing.T) *timed {
-	m := &timed{scripted: &scripted{gates: map[string]chan struct{}{}}}
-	m.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		from := time.Now()
-		m.serve(w, r)
-		m.spent.Add(int64(time.Since(from)))
-	}))
-	t.Cleanup(m.close)
-	return m
-}
-
-// load sets what the next requests are answered with.
-func (m *timed) load(lines ...string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.lines, m.requests = lines, nil
-	m.spent.Store(0)
-}
 
 // serveOn serves one connection on a file system, into which the settings are
 // written; dir is the workspace, more are further members of the settings.

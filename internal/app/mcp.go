@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -31,7 +32,7 @@ func (a *agent) connectServers(ctx context.Context, servers []config.MCPServer) 
 	// own timeout, 300 s at most, bounds a request.
 	client := httpx.New(httpx.Options{Environ: a.environ, HeaderTimeout: maxServerTimeout})
 	m, err := mcp.Connect(ctx, mcp.Options{
-		Lookup: a.lookup, Dir: a.cwd, Version: version, HTTP: client, Auth: authorizer(store, client), Tel: a.tel,
+		Lookup: a.lookup, Dir: a.cwd, Version: Version, HTTP: client, Auth: authorizer(store, client), Tel: a.tel,
 	}, servers)
 	if err != nil {
 		return nil, errors.Join(err, client.Close())
@@ -87,4 +88,12 @@ func stopServers(ctx context.Context, servers io.Closer) error {
 		return s.Stop(ctx)
 	}
 	return nil
+}
+
+// tokenDir is where logins of MCP servers are (storage.md 4.4).
+func tokenDir(p config.Paths) string { return filepath.Join(p.Root, "mcp-tokens") }
+
+// authorizer gives the stored logins to connections.
+func authorizer(store *oauth.Store, client *httpx.Client) func(config.MCPServer) mcp.Authorizer {
+	return func(s config.MCPServer) mcp.Authorizer { return oauth.NewTokens(store, s, client, time.Now) }
 }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -119,9 +118,6 @@ func (t *mcpTool) store() *oauth.Store {
 	return &oauth.Store{FS: t.env.FS, Dir: tokenDir(t.loaded.Paths), Lock: auth.Acquire(t.env.Lock)}
 }
 
-// tokenDir is where logins of MCP servers are (storage.md 4.4).
-func tokenDir(p config.Paths) string { return filepath.Join(p.Root, "mcp-tokens") }
-
 // find returns a server that would be started.
 func (t *mcpTool) find(name string) (config.MCPServer, error) {
 	for _, s := range t.loaded.MCP.Servers {
@@ -220,7 +216,7 @@ func (t *mcpTool) test(ctx context.Context, name string) error {
 			return err
 		}
 		r := mcp.Probe(ctx, mcp.Options{
-			Lookup: t.env.Lookup, Dir: t.env.CWD, Version: version, HTTP: t.http,
+			Lookup: t.env.Lookup, Dir: t.env.CWD, Version: Version, HTTP: t.http,
 			Auth: authorizer(t.store(), t.http),
 		}, s)
 		t.tell(s.Name, r)
@@ -240,11 +236,6 @@ func (t *mcpTool) unapproved() {
 		fmt.Fprintf(t.out, "    %s (%s)  %s\n", h.Name, h.Why, defined(h.Stdio, h.HTTP))
 	}
 	fmt.Fprintln(t.out, approveHint)
-}
-
-// authorizer gives the stored logins to connections.
-func authorizer(store *oauth.Store, client *httpx.Client) func(config.MCPServer) mcp.Authorizer {
-	return func(s config.MCPServer) mcp.Authorizer { return oauth.NewTokens(store, s, client, time.Now) }
 }
 
 func (t *mcpTool) tell(name string, r mcp.Report) {

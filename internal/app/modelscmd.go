@@ -20,6 +20,7 @@ import (
 	"magicode/internal/config"
 	"magicode/internal/httpx"
 	"magicode/internal/jsonscan"
+	"magicode/internal/models"
 	"magicode/internal/provider"
 	"magicode/internal/provider/anthropic"
 	"magicode/internal/provider/claude"
@@ -82,10 +83,9 @@ func runModels(c modelsCmd, what string, stdout, stderr *os.File) int {
 // desk is what the commands about models and credentials work with: a snapshot
 // of settings, without a started child.
 type desk struct {
-	agent  *agent
 	env    config.Env
 	snap   *startup.Snapshot
-	models *models
+	models *models.Models
 	http   *httpx.Client
 }
 
@@ -116,10 +116,10 @@ func lookDesk(context.Context) (*desk, error) {
 }
 
 func newDesk(env config.Env, loaded *config.Loaded) *desk {
-	a := newAgent(vfs.OS(), env.CWD, os.Environ(), telemetry.Tel{})
+	a := newAgent(env.FS, env.CWD, os.Environ(), telemetry.Tel{})
 	snap := &startup.Snapshot{Paths: loaded.Paths, Settings: loaded.Settings, Selection: startup.Selected(loaded.Settings.Agent.Model),
-		Custom: startup.Customs(loaded.Settings.Providers.Custom, a.lookup), Auth: auth.NewStore(a.fs, loaded.Paths.Auth(), auth.Acquire(env.Lock), time.Now)}
-	return &desk{agent: a, env: env, snap: snap, models: newModels(a, snap), http: httpx.New(httpx.Options{Environ: a.environ})}
+		Custom: startup.Customs(loaded.Settings.Providers.Custom, auth.Lookup(env.Lookup)), Auth: auth.NewStore(env.FS, loaded.Paths.Auth(), auth.Acquire(env.Lock), time.Now)}
+	return &desk{env: env, snap: snap, models: a.Models(snap), http: httpx.New(httpx.Options{Environ: os.Environ()})}
 }
 
 func (d *desk) providers() []string { return providerNames(d.snap.Custom) }
@@ -147,7 +147,7 @@ func (d *desk) list(w io.Writer, only string) error {
 	sel := d.snap.Selection
 	fmt.Fprintf(w, "selected: %s %s (thinking level %s)\n", sel.Provider, sel.Model, sel.Level)
 	for _, id := range ids {
-		c := d.models.catalogs.Read(d.models.known(id))
+		c := d.models.Catalog(id)
 		if c == nil {
 			fmt.Fprintf(w, "\n%s: no catalog; 'magi-code models refresh %s' fetches one\n", id, id)
 			continue
@@ -166,11 +166,11 @@ func (d *desk) row(w io.Writer, id string, e *catalog.Entry) {
 		window = fmt.Sprint(e.ContextWindow)
 	}
 	var levels []string
-	for _, l := range d.models.levels(id, e.Model) {
+	for _, l := range d.models.Levels(id, e.Model) {
 		levels = append(levels, string(l))
 	}
 	note := ""
-	if d.models.disabled[id+"/"+e.Model] {
+	if d.models.Disabled(id, e.Model) {
 		note = "  (disabled)"
 	}
 	fmt.Fprintf(w, "  %-40s %9s  %s%s\n", e.Model, window, strings.Join(levels, " "), note)
@@ -185,7 +185,7 @@ func (d *desk) refresh(ctx context.Context, w, warnings io.Writer, id string, ba
 	if err != nil {
 		return err
 	}
-	f := &catalog.Fetcher{HTTP: d.http, FS: d.agent.fs, Root: d.snap.Paths.Root, Now: time.Now, Facts: catalog.FactsURL}
+	f := &catalog.Fetcher{HTTP: d.http, FS: d.env.FS, Root: d.snap.Paths.Root, Now: time.Now, Facts: catalog.FactsURL}
 	if bare {
 		f.Facts = ""
 	}
@@ -195,7 +195,7 @@ func (d *desk) refresh(ctx context.Context, w, warnings io.Writer, id string, ba
 	c, err := f.Refresh(ctx, source)
 	if err != nil {
 		stays := ""
-		if d.models.catalogs.Read(source.Provider) != nil {
+		if d.models.Catalog(id) != nil {
 			stays = "; the old catalog stays"
 		}
 		return fmt.Errorf("refresh %s: %w%s", id, err, stays)
@@ -206,8 +206,8 @@ func (d *desk) refresh(ctx context.Context, w, warnings io.Writer, id string, ba
 
 // source is where a provider's list is, with its credential.
 func (d *desk) source(ctx context.Context, id string) (catalog.Source, error) {
-	s := catalog.Source{Provider: d.models.known(id), Header: http.Header{}}
-	s.Header.Set("User-Agent", "magi-code/"+version)
+	s := catalog.Source{Provider: d.models.Known(id), Header: http.Header{}}
+	s.Header.Set("User-Agent", "magi-code/"+Version)
 	p := d.snap.Settings.Providers
 	switch id {
 	case claude.ID:
@@ -217,7 +217,7 @@ func (d *desk) source(ctx context.Context, id string) (catalog.Source, error) {
 		if err != nil {
 			return s, err
 		}
-		key, ok := auth.AnthropicKey(d.agent.lookup, file)
+		key, ok := auth.AnthropicKey(auth.Lookup(d.env.Lookup), file)
 		if !ok {
 			return s, errNotReady
 		}
@@ -246,12 +246,12 @@ func (d *desk) use(ctx context.Context, w io.Writer, id, model, level string, pr
 	if err := d.known(id); err != nil {
 		return err
 	}
-	checked := d.models.catalogs.Read(d.models.known(id)) != nil
+	checked := d.models.Catalog(id) != nil
 	if checked {
-		if d.models.entry(id, model) == nil {
+		if d.models.Entry(id, model) == nil {
 			return errNoModel
 		}
-		if level != "" && !slices.Contains(d.models.levels(id, model), provider.Level(level)) {
+		if level != "" && !slices.Contains(d.models.Levels(id, model), provider.Level(level)) {
 			return errNoLevel
 		}
 	}
@@ -277,7 +277,7 @@ func (d *desk) use(ctx context.Context, w io.Writer, id, model, level string, pr
 // no reader sees a provider with another one's model; what else stands there stays.
 func (d *desk) selection(file, id, model, level string) ([]byte, error) {
 	value := jsonscan.Value("{}")
-	if raw, err := vfs.ReadFile(d.agent.fs, file, maxSettingsBytes); err == nil {
+	if raw, err := vfs.ReadFile(d.env.FS, file, maxSettingsBytes); err == nil {
 		if v, err := jsonscan.Parse(raw, jsonscan.Options{AnyNumber: true}); err == nil {
 			if old := v.Get("agent").Get("model"); old.Kind() == jsonscan.Object {
 				value = old

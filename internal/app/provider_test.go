@@ -11,7 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // scripted is a Chat Completions server that answers each request with the next
@@ -130,4 +132,30 @@ func startScripted(t *testing.T, script string) *scripted {
 	p := newScripted(script)
 	t.Cleanup(p.close)
 	return p
+}
+
+// timed is a scripted model that knows how long it took itself: what a turn
+// takes beyond that is the child's own time and the loopback's.
+type timed struct {
+	*scripted
+	spent atomic.Int64
+}
+
+func startTimed(t *testing.T) *timed {
+	m := &timed{scripted: &scripted{gates: map[string]chan struct{}{}}}
+	m.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from := time.Now()
+		m.serve(w, r)
+		m.spent.Add(int64(time.Since(from)))
+	}))
+	t.Cleanup(m.close)
+	return m
+}
+
+// load sets what the next requests are answered with.
+func (m *timed) load(lines ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lines, m.requests = lines, nil
+	m.spent.Store(0)
 }

@@ -7,6 +7,7 @@ import (
 	"magicode/internal/attach"
 	"magicode/internal/ledger"
 	"magicode/internal/lsp"
+	"magicode/internal/models"
 	"magicode/internal/proc"
 	"magicode/internal/provider"
 	"magicode/internal/provider/factory"
@@ -24,7 +25,7 @@ type agentRuntime struct {
 	agent     *agent
 	snap      *startup.Snapshot
 	store     *session.Store
-	models    *models
+	models    *models.Models
 	providers *factory.Factory
 	tools     *toolset
 	ledger    *ledger.Store

@@ -3,9 +3,7 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"runtime"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,23 +16,22 @@ import (
 	"magicode/telemetry"
 )
 
-// serve runs the child: it takes the endpoints, serves the one connection, puts
-// the descriptors back as they were, and dies of the signal that ended it.
-// After the launch nothing is written to stderr.
-func serve(stderr *os.File) int {
-	launched := time.Now()
-	if err := frame.CheckPlatform(runtime.GOOS); err != nil {
-		fmt.Fprintf(stderr, "magi-code: %v\n", err)
-		return exitUsage
-	}
+// Version is this program's. Release builds set it.
+var Version = "0.1.0-dev"
+
+// Serve runs the child, which was launched then: it takes the endpoints, serves
+// the one connection, puts the descriptors back as they were, and dies of the
+// signal that ended it. It returns the exit status, or why it could not begin. It
+// writes nothing to stderr.
+func Serve(launched time.Time) (status int, err error) {
 	server.Silence()
 	pipes, err := frame.OpenStdio()
 	if err != nil {
-		return exitError
+		return 0, err
 	}
 	dir, err := workingDir(vfs.OS())
 	if err != nil {
-		return exitCode(pipes.Close())
+		return 0, errors.Join(err, pipes.Close())
 	}
 	tel := telemetry.New(os.Environ(), launched)
 	a := newAgent(vfs.OS(), dir, os.Environ(), tel)
@@ -46,11 +43,8 @@ func serve(stderr *os.File) int {
 	if exit.Signal != nil {
 		server.Raise(exit.Signal)
 	}
-	return exit.Code
+	return exit.Code, nil
 }
-
-// exitCode is the status of a child that could not begin; the error has no reader.
-func exitCode(error) int { return exitError }
 
 func workingDir(fsys vfs.FS) (string, error) {
 	dir, err := os.Getwd()

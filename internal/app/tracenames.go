@@ -86,7 +86,7 @@ func configuredNames(env config.Env, l *config.Loaded) (names []telemetry.UserNa
 	for id, custom := range s.Providers.Custom {
 		names = append(names, telemetry.ProviderName(id))
 		models = append(models, custom.ExtraModels...)
-		if c := desk.models.catalogs.Read(desk.models.known(id)); c != nil {
+		if c := desk.models.Catalog(id); c != nil {
 			for i := range c.Entries {
 				models = append(models, c.Entries[i].Model)
 			}

@@ -23,7 +23,7 @@ const (
 // newWeb makes the tool that all runs of a child share, with its cache.
 func newWeb(a *agent) *web.Tool {
 	return web.New(web.Options{
-		UserAgent: "magi-code/" + version,
+		UserAgent: "magi-code/" + Version,
 		Key:       func() string { key, _ := a.lookup("EXA_API_KEY"); return key },
 		Search: httpx.New(httpx.Options{Environ: a.environ, HeaderTimeout: searchHeaders,
 			Dial: (&net.Dialer{Timeout: searchConnect}).DialContext}),
