@@ -3,6 +3,7 @@ package app
 import (
 	"bufio"
 	"bytes"
+	"magicode/internal/agenttest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,8 +24,8 @@ func TestAskFailures(t *testing.T) {
 		want         []string
 	}{
 		"refused":  {"status:401", "", "ask hi", exitError, []string{"magi-code: the turn failed: ", "401", " (which key is used: magi-code doctor)", " (session "}},
-		"denied":   {call, strictly, "ask hi", exitError, []string{"denied: ", "the turn failed: the command was not approved (see --approve) (session "}},
-		"allowed":  {call + "\ntext:Done.", strictly, "ask --approve=allow hi", exitOK, []string{"allowed: ", "Done.", "session "}},
+		"denied":   {call, agenttest.Strictly, "ask hi", exitError, []string{"denied: ", "the turn failed: the command was not approved (see --approve) (session "}},
+		"allowed":  {call + "\ntext:Done.", agenttest.Strictly, "ask --approve=allow hi", exitOK, []string{"allowed: ", "Done.", "session "}},
 		"two":      {"text:First. | tool:list_files {\"path\":\".\"}\ntext:Last.", "", "ask hi", exitOK, []string{"First.\n- list_files", "completed\nLast.\nsession "}},
 		"settings": {"", `,"interface":7`, "ask hi", exitError, []string{"could not start: configuration_invalid: ", "settings.json:2: interface: "}},
 		"dash":     {"text:Fine.", "", "ask -- -x", exitOK, []string{"Fine."}},
@@ -35,8 +36,8 @@ func TestAskFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, home := startScripted(t, c.script), t.TempDir()
-			if err := p.settings(home, c.more); err != nil {
+			p, home := agenttest.Start(t, c.script), t.TempDir()
+			if err := p.Settings(home, c.more); err != nil {
 				t.Fatal(err)
 			}
 			out, status := command(t, home, nil, strings.Fields(c.args)...)
@@ -57,7 +58,7 @@ func TestAskFailures(t *testing.T) {
 func TestAskMCP(t *testing.T) {
 	t.Parallel()
 	p := newMCPPlace(t, map[string]any{"bad": map[string]any{"command": "false"}})
-	if err := startScripted(t, "").settings(p.home, ""); err != nil {
+	if err := agenttest.Start(t, "").Settings(p.home, ""); err != nil {
 		t.Fatal(err)
 	}
 	p.runs(0, "approve bad")
@@ -142,8 +143,8 @@ func TestLastDiagnostics(t *testing.T) {
 // explained.
 func TestAskSession(t *testing.T) {
 	t.Parallel()
-	p, home, dir := startScripted(t, "text:One.\ntext:Two."), t.TempDir(), t.TempDir()
-	if err := p.settings(home, ""); err != nil {
+	p, home, dir := agenttest.Start(t, "text:One.\ntext:Two."), t.TempDir(), t.TempDir()
+	if err := p.Settings(home, ""); err != nil {
 		t.Fatal(err)
 	}
 	out, status := commandIn(t, dir, home, nil, "ask", "hi")

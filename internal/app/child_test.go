@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"magicode/internal/agenttest"
 	"os"
 	"os/exec"
 	"sync"
@@ -22,7 +23,7 @@ type child struct {
 
 	mu     sync.Mutex
 	fresh  chan struct{} // closed and replaced with each frame
-	frames []wireFrame
+	frames []agenttest.Frame
 	taken  int // frames that a test has looked at
 }
 
@@ -58,9 +59,9 @@ func (c *child) reader(out *os.File) {
 	sc := bufio.NewScanner(out)
 	sc.Buffer(nil, 1<<17)
 	for sc.Scan() {
-		f := wireFrame{raw: sc.Text()}
+		f := agenttest.Frame{Raw: sc.Text()}
 		if err := json.Unmarshal(sc.Bytes(), &f); err != nil {
-			f.Type = "no JSON: " + f.raw
+			f.Type = "no JSON: " + f.Raw
 		}
 		c.mu.Lock()
 		c.frames = append(c.frames, f)
@@ -78,8 +79,8 @@ func (c *child) send(id, method, params string) error {
 var errSilent = errors.New("the child said nothing more")
 
 // next returns the next frame that nobody has looked at.
-func (c *child) next() (wireFrame, error) {
-	late := time.NewTimer(patience)
+func (c *child) next() (agenttest.Frame, error) {
+	late := time.NewTimer(agenttest.Patience)
 	defer late.Stop()
 	for {
 		c.mu.Lock()
@@ -98,18 +99,18 @@ func (c *child) next() (wireFrame, error) {
 			done := c.taken == len(c.frames)
 			c.mu.Unlock()
 			if done {
-				return wireFrame{}, io.EOF
+				return agenttest.Frame{}, io.EOF
 			}
 		case <-late.C:
-			return wireFrame{}, errSilent
+			return agenttest.Frame{}, errSilent
 		}
 	}
 }
 
-func (c *child) all() []wireFrame {
+func (c *child) all() []agenttest.Frame {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return append([]wireFrame(nil), c.frames...)
+	return append([]agenttest.Frame(nil), c.frames...)
 }
 
 // wait returns how the child ended: its status, or -1 for a signal.
@@ -117,7 +118,7 @@ func (c *child) wait() (int, error) {
 	<-c.read
 	done := make(chan error, 1)
 	go func() { done <- c.cmd.Wait() }()
-	late := time.NewTimer(patience)
+	late := time.NewTimer(agenttest.Patience)
 	defer late.Stop()
 	select {
 	case <-done:

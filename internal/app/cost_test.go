@@ -3,6 +3,7 @@ package app
 import (
 	"bufio"
 	"context"
+	"magicode/internal/agenttest"
 	"net"
 	"os"
 	"path/filepath"
@@ -19,10 +20,10 @@ import (
 
 // serveOn serves one connection on a file system, into which the settings are
 // written; dir is the workspace, more are further members of the settings.
-func serveOn(t *testing.T, fsys vfs.FS, dir string, m *timed, more ...string) *inProcess {
+func serveOn(t *testing.T, fsys vfs.FS, dir string, m *agenttest.Model, more ...string) *inProcess {
 	t.Helper()
 	seed := filepath.Join(t.TempDir(), "seed")
-	if err := m.settings(seed, strings.Join(more, "")); err != nil {
+	if err := m.Settings(seed, strings.Join(more, "")); err != nil {
 		t.Fatal(err)
 	}
 	settings, err := os.ReadFile(filepath.Join(seed, "settings.json"))
@@ -40,7 +41,7 @@ func serveOn(t *testing.T, fsys vfs.FS, dir string, m *timed, more ...string) *i
 	host, peer := net.Pipe()
 	c := &inProcess{t: t, agent: a, home: home, conn: host, in: bufio.NewScanner(host), exit: make(chan server.Exit, 1)}
 	c.in.Buffer(nil, 1<<17)
-	if err := host.SetDeadline(time.Now().Add(3 * patience)); err != nil {
+	if err := host.SetDeadline(time.Now().Add(3 * agenttest.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -75,7 +76,7 @@ func TestSyncsOfATurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := startTimed(t)
+	m := agenttest.Start(t, "")
 	c := serveOn(t, fsys, dir, m)
 	for _, turn := range []struct {
 		name  string
@@ -84,7 +85,7 @@ func TestSyncsOfATurn(t *testing.T) {
 	}{
 		{"the first one", 0, 3}, {"text", 0, 2}, {"text again", 0, 2}, {"one call", 1, 3}, {"five calls", 5, 7},
 	} {
-		m.load(callScript(turn.calls)...)
+		m.Load(callScript(turn.calls)...)
 		before := fsys.Count(faultfs.Sync) + fsys.Count(faultfs.SyncDir)
 		if got := c.turn(); got != "completed durable <nil>" {
 			t.Fatalf("%s: %s", turn.name, got)
@@ -97,8 +98,8 @@ func TestSyncsOfATurn(t *testing.T) {
 
 // What a turn may take beyond what the model takes, on a file system in memory.
 const (
-	maxOwnTurn = 2 * time.Millisecond * slowdown
-	maxOwnCall = 500 * time.Microsecond * slowdown
+	maxOwnTurn = 2 * time.Millisecond * agenttest.Slowdown
+	maxOwnCall = 500 * time.Microsecond * agenttest.Slowdown
 )
 
 // TestOwnTimeOfATurn takes the best of many turns: on a machine that does
@@ -111,11 +112,14 @@ func TestOwnTimeOfATurn(t *testing.T) {
 	if err := fsys.MkdirAll("/work", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	m := startTimed(t)
+	m := agenttest.Start(t, "")
 	c := serveOn(t, fsys, "/work", m)
 	const calls = 20
 	text, call := time.Hour, time.Hour
 	for round := 0; round < 200 && (text > maxOwnTurn || call > maxOwnCall); round++ {
+		if round%20 == 19 { // before it is so long that it has to be compacted
+			c.session = c.ask("session.create", `{}`).Res["session_id"].(string)
+		}
 		short := c.ownTime(m, 0)
 		text = min(text, short)
 		call = min(call, max(0, c.ownTime(m, calls)-text)/calls)
@@ -127,11 +131,11 @@ func TestOwnTimeOfATurn(t *testing.T) {
 }
 
 // ownTime runs a turn and returns its time without the model's.
-func (c *inProcess) ownTime(m *timed, calls int) time.Duration {
-	m.load(callScript(calls)...)
+func (c *inProcess) ownTime(m *agenttest.Model, calls int) time.Duration {
+	m.Load(callScript(calls)...)
 	from := time.Now()
 	if got := c.turn(); got != "completed durable <nil>" {
 		c.t.Fatal(got)
 	}
-	return time.Since(from) - time.Duration(m.spent.Load())
+	return time.Since(from) - time.Duration(m.Spent.Load())
 }

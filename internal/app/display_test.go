@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"magicode/internal/agenttest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,7 +65,7 @@ func TestRecordsForDisplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := startTimed(t)
+	m := agenttest.Start(t, "")
 	c := serveOn(t, vfs.OS(), dir, m)
 	var requests []string
 	for i, script := range [][]string{
@@ -73,11 +74,11 @@ func TestRecordsForDisplay(t *testing.T) {
 		{`tool:magi_control {"action":"compact"}`, "text:a summary", "text:three"},
 		{`tool:list_files {"path":"gone"}`, "text:four"},
 	} {
-		m.load(script...)
+		m.Load(script...)
 		if got := c.turn(); got != "completed durable <nil>" {
 			t.Fatalf("turn %d: %s", i+1, got)
 		}
-		requests = append(requests, m.seen()...)
+		requests = append(requests, m.Seen()...)
 		if i == 1 {
 			checkDisplays(t, c, dir)
 		}
@@ -133,13 +134,13 @@ func TestDisplayRecordsFail(t *testing.T) {
 			t.Fatal(err)
 		}
 		fsys := faultfs.New(vfs.OS())
-		m := startTimed(t)
+		m := agenttest.Start(t, "")
 		c := serveOn(t, fsys, dir, m)
 		file := filepath.Join(c.home, "sessions", c.session+".jsonl")
-		m.load("text:before")
+		m.Load("text:before")
 		c.turn()
 		fsys.Inject(faultfs.Fault{N: n, Op: faultfs.Write, Effect: faultfs.Shorten, Match: func(name string) bool { return name == file }})
-		m.load(`tool:write {"path":"f.txt","content":"a\n"}`, "text:done")
+		m.Load(`tool:write {"path":"f.txt","content":"a\n"}`, "text:done")
 		got := c.turn()
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -151,8 +152,8 @@ func TestDisplayRecordsFail(t *testing.T) {
 		}
 		if result && !preview {
 			lost = true
-			if got != "completed degraded <nil>" || len(m.seen()) != 2 {
-				t.Errorf("write %d loses the preview: %s, %d requests", n, got, len(m.seen()))
+			if got != "completed degraded <nil>" || len(m.Seen()) != 2 {
+				t.Errorf("write %d loses the preview: %s, %d requests", n, got, len(m.Seen()))
 			}
 		}
 		if _, hit := fsys.Hit(); !hit {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"magicode/internal/agenttest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,16 +22,16 @@ func TestLedgerOfTurns(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	m := startTimed(t)
+	m := agenttest.Start(t, "")
 	c := serveOn(t, vfs.OS(), dir, m)
 	write := func(name, text string) string {
 		return fmt.Sprintf(`tool:write {"path":%q,"content":%q}`, name, text)
 	}
-	m.load(write("a", "1"), "text:one")
+	m.Load(write("a", "1"), "text:one")
 	turns := []string{c.turn()}
-	m.load(write("a", "2"), `tool:code_mode {"code":"return tools.call('write', {path: 'b', content: '3'}).success"}`, "text:two")
+	m.Load(write("a", "2"), `tool:code_mode {"code":"return tools.call('write', {path: 'b', content: '3'}).success"}`, "text:two")
 	turns = append(turns, c.turn())
-	m.load(`tool:subagents {"tasks":[{"intent":"write","cwd":"sub"}]}`, write("c", "4"), "text:done", "text:three")
+	m.Load(`tool:subagents {"tasks":[{"intent":"write","cwd":"sub"}]}`, write("c", "4"), "text:done", "text:three")
 	turns = append(turns, c.turn())
 	for i, got := range turns {
 		if got != "completed durable <nil>" {
@@ -62,10 +63,10 @@ func TestLedgerFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	fsys := faultfs.New(vfs.OS())
-	m := startTimed(t)
+	m := agenttest.Start(t, "")
 	c := serveOn(t, fsys, dir, m)
 	fsys.Inject(faultfs.Fault{Op: faultfs.Mkdir, Effect: faultfs.FailFrom, Match: func(name string) bool { return strings.HasSuffix(name, "/ledgers") }})
-	m.load(`tool:write {"path":"a","content":"1"}`, `tool:write {"path":"b","content":"2"}`, "text:done")
+	m.Load(`tool:write {"path":"a","content":"1"}`, `tool:write {"path":"b","content":"2"}`, "text:done")
 	if got := c.turn(); got != "completed durable <nil>" {
 		t.Error(got)
 	}

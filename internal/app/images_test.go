@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"magicode/internal/agenttest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,26 +31,26 @@ func TestImageInATurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := base64.StdEncoding.EncodeToString(b.Bytes())
-	m := startTimed(t)
+	m := agenttest.Start(t, "")
 	c := serveOn(t, vfs.OS(), dir, m, `,"capabilities":{"tools":{"view_image":{"vision_model":{"provider":"fixture","model":"eyes"}}}}`)
-	m.load(fmt.Sprintf(`tool:view_image {"path":%q,"prompt":"What is it?"}`, path), "text:A grey cat.", "text:It is a cat.")
+	m.Load(fmt.Sprintf(`tool:view_image {"path":%q,"prompt":"What is it?"}`, path), "text:A grey cat.", "text:It is a cat.")
 	if got := c.turn(); got != "completed durable <nil>" {
 		t.Fatal(got)
 	}
-	seen := m.seen()
+	seen := m.Seen()
 	if len(seen) != 3 || !strings.Contains(seen[1], data) || !strings.Contains(seen[1], `"model":"eyes"`) {
 		t.Fatalf("%d requests: %.900s", len(seen), seen)
 	}
-	m.load("text:Yes.")
+	m.Load("text:Yes.")
 	if got := c.turn(); got != "completed durable <nil>" {
 		t.Fatal(got)
 	}
-	for _, request := range []string{seen[0], seen[2], m.seen()[0]} {
+	for _, request := range []string{seen[0], seen[2], m.Seen()[0]} {
 		if strings.Contains(request, data) {
 			t.Error("the conversation holds the image")
 		}
 	}
-	if !strings.Contains(seen[2], "A grey cat.") || !strings.Contains(m.seen()[0], "A grey cat.") {
+	if !strings.Contains(seen[2], "A grey cat.") || !strings.Contains(m.Seen()[0], "A grey cat.") {
 		t.Error("the conversation lacks the answer")
 	}
 	text, err := os.ReadFile(filepath.Join(c.home, "sessions", c.session+".jsonl"))

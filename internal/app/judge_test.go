@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"magicode/internal/agenttest"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -150,17 +151,17 @@ func TestServiceAsksTheUser(t *testing.T) {
 	p.start()
 	for range 2 {
 		p.ask("turn.start", `{"session_id":"`+p.session+`","prompt":"go"}`)
-		q := p.await(func(f wireFrame) bool { return f.Event == "approval.requested" || f.Event == "run.finished" })
+		q := p.await(func(f agenttest.Frame) bool { return f.Event == "approval.requested" || f.Event == "run.finished" })
 		id, _ := q.Data["approval_id"].(string)
 		if id == "" {
-			t.Fatal(q.raw)
+			t.Fatal(q.Raw)
 		}
 		run, _ := q.Data["run_id"].(string)
 		if f := p.ask("approval.answer", fmt.Sprintf(`{"session_id":%q,"run_id":%q,"approval_id":%q,"allow":true}`, p.session, run, id)); f.Error != nil {
-			t.Fatal(f.raw, q.raw)
+			t.Fatal(f.Raw, q.Raw)
 		}
-		if f := p.await(func(f wireFrame) bool { return f.Event == "run.finished" }); f.Data["outcome"] != "completed" {
-			t.Error(f.raw)
+		if f := p.await(func(f agenttest.Frame) bool { return f.Event == "run.finished" }); f.Data["outcome"] != "completed" {
+			t.Error(f.Raw)
 		}
 	}
 	if n := len(service.asked()); n != 1 {
@@ -200,7 +201,7 @@ func TestServiceJudgesResults(t *testing.T) {
 					t.Fatal(got)
 				}
 			}
-			requests := p.provider.seen()
+			requests := p.provider.Seen()
 			for i, body := range requests[1:] {
 				body = strings.ReplaceAll(body, "<", "\\u003c") // however it is escaped
 				if !strings.Contains(body, c.seen) || strings.Contains(body, c.hidden) {

@@ -5,6 +5,7 @@ package app
 import (
 	"bufio"
 	"io"
+	"magicode/internal/agenttest"
 	"os"
 	"os/exec"
 	"strings"
@@ -31,8 +32,8 @@ func program(t *testing.T, home, temp string, args ...string) *exec.Cmd {
 // child is not of it, so the turn is cancelled and its end is stored.
 func TestAskInterrupted(t *testing.T) {
 	t.Parallel()
-	p, home := startScripted(t, "text:Going on | gate:never"), t.TempDir()
-	if err := p.settings(home, ""); err != nil {
+	p, home := agenttest.Start(t, "text:Going on | gate:never"), t.TempDir()
+	if err := p.Settings(home, ""); err != nil {
 		t.Fatal(err)
 	}
 	cmd := program(t, home, t.TempDir(), "ask", "hi")

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"magicode/internal/agenttest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,19 +14,19 @@ import (
 // while the report is there, from the report alone.
 func TestLostTask(t *testing.T) {
 	const head = "recorded of task 1 of 1"
-	m := startScripted(t, `tool:subagents {"tasks":[{"intent":"first"}]}
+	m := agenttest.Start(t, `tool:subagents {"tasks":[{"intent":"first"}]}
 text:I write first. | tool:write {"path":"a.txt","content":"one\n"}
 tool:bash {"command":"sleep 60","intent":"wait"}
 text:With the report.
 text:Without.`)
 	home, work := filepath.Join(t.TempDir(), "home"), t.TempDir()
-	if err := m.settings(home, ""); err != nil {
+	if err := m.Settings(home, ""); err != nil {
 		t.Fatal(err)
 	}
 	d := reopened(t, home, work)
 	d.session, _ = d.ask("r2", "session.create", "{}").Res["session_id"].(string)
 	d.run, _ = d.ask("r3", "turn.start", `{"session_id":"`+d.session+`","prompt":"Delegate."}`).Res["run_id"].(string)
-	d.until(func(f wireFrame) bool {
+	d.until(func(f agenttest.Frame) bool {
 		name, _ := f.Data["name"].(string)
 		return f.Event == "activity" && f.Data["state"] == "started" && strings.HasPrefix(name, "bash ")
 	})
@@ -34,7 +35,7 @@ text:Without.`)
 	}
 	d.until(finished)
 	d.goOn("r5")
-	if got := m.seen()[3]; strings.Contains(got, head) || !strings.Contains(got, "I write first.") {
+	if got := m.Seen()[3]; strings.Contains(got, head) || !strings.Contains(got, "I write first.") {
 		t.Errorf("the report and the log are told: %.3000s", got)
 	}
 	d.ask("r6", "shutdown", "{}")
@@ -45,7 +46,7 @@ text:Without.`)
 	again.session = d.session
 	again.ask("r2", "session.open", `{"session_id":"`+d.session+`"}`)
 	again.goOn("r3")
-	got := m.seen()[4]
+	got := m.Seen()[4]
 	for _, want := range []string{head, "assistant: I write first.", "call of write: ", "result of write: ", "call of bash: "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q", want)
@@ -70,7 +71,7 @@ func (d *delegated) goOn(id string) {
 	d.t.Helper()
 	d.ask(id, "turn.start", `{"session_id":"`+d.session+`","prompt":"Go on."}`)
 	if f := d.until(finished); f.Data["outcome"] != "completed" {
-		d.t.Fatal(f.raw)
+		d.t.Fatal(f.Raw)
 	}
 }
 

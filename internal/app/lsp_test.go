@@ -49,7 +49,7 @@ func TestDiagnosticsOfEdits(t *testing.T) {
 		t.Fatal(got)
 	}
 	want := "DIAGNOSTICS (fixturels, " + filepath.Join(p.agent.cwd, "a.go") + "):\\n- error [compiler] UndeclaredName at 3:7: undefined: x"
-	if body := p.provider.seen()[1]; !strings.Contains(body, "\\n\\n"+want) {
+	if body := p.provider.Seen()[1]; !strings.Contains(body, "\\n\\n"+want) {
 		t.Errorf("no %s in %s", want, body[max(0, len(body)-1500):])
 	}
 	raw, err := os.ReadFile(pidFile)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"magicode/internal/agenttest"
 	"net"
 	"os"
 	"path/filepath"
@@ -50,7 +51,7 @@ type inProcess struct {
 	agent *agent
 	trap  *trap
 
-	provider *scripted
+	provider *agenttest.Model
 
 	home string
 	conn net.Conn
@@ -72,9 +73,9 @@ func serveWith(t *testing.T, script, more string, change func(*agent), environ .
 		t.Fatal(err)
 	}
 	t.Setenv("HOME", dir) // a login shell of a tool must not run the tester's profile
-	p := startScripted(t, script)
+	p := agenttest.Start(t, script)
 	home := filepath.Join(dir, "home")
-	if err := p.settings(home, more); err != nil {
+	if err := p.Settings(home, more); err != nil {
 		t.Fatal(err)
 	}
 	fsys := &trap{FS: vfs.OS()}
@@ -85,7 +86,7 @@ func serveWith(t *testing.T, script, more string, change func(*agent), environ .
 	host, peer := net.Pipe()
 	c := &inProcess{t: t, agent: a, provider: p, trap: fsys, home: home, conn: host, in: bufio.NewScanner(host), exit: make(chan server.Exit, 1)}
 	c.in.Buffer(nil, 1<<17)
-	if err := host.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := host.SetDeadline(time.Now().Add(agenttest.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	go func() {
@@ -95,24 +96,24 @@ func serveWith(t *testing.T, script, more string, change func(*agent), environ .
 }
 
 // ask sends a request and returns its response; events before it are passed over.
-func (c *inProcess) ask(method, params string) wireFrame {
+func (c *inProcess) ask(method, params string) agenttest.Frame {
 	c.t.Helper()
 	c.next++
 	id := fmt.Sprint("r", c.next)
 	if _, err := fmt.Fprintf(c.conn, `{"protocol":"magi-code.local-agent","version":1,"id":%q,"method":%q,"params":%s}`+"\n", id, method, params); err != nil {
 		c.t.Fatal(err)
 	}
-	return c.await(func(f wireFrame) bool { return f.ID != nil && *f.ID == id })
+	return c.await(func(f agenttest.Frame) bool { return f.ID != nil && *f.ID == id })
 }
 
-func (c *inProcess) await(wanted func(wireFrame) bool) wireFrame {
+func (c *inProcess) await(wanted func(agenttest.Frame) bool) agenttest.Frame {
 	c.t.Helper()
 	for c.in.Scan() {
-		var f wireFrame
+		var f agenttest.Frame
 		if err := json.Unmarshal(c.in.Bytes(), &f); err != nil {
 			c.t.Fatal(err)
 		}
-		f.raw = c.in.Text()
+		f.Raw = c.in.Text()
 		if rev, ok := f.Data["revision"].(string); ok {
 			c.revision = rev
 		}
@@ -121,21 +122,21 @@ func (c *inProcess) await(wanted func(wireFrame) bool) wireFrame {
 		}
 	}
 	c.t.Fatalf("the connection ended: %v", c.in.Err())
-	return wireFrame{}
+	return agenttest.Frame{}
 }
 
 // turn runs a turn and says how it ended.
 func (c *inProcess) turn() string {
 	c.t.Helper()
 	c.ask("turn.start", `{"session_id":"`+c.session+`","prompt":"go"}`)
-	f := c.await(func(f wireFrame) bool { return f.Event == "run.finished" })
+	f := c.await(func(f agenttest.Frame) bool { return f.Event == "run.finished" })
 	return fmt.Sprint(f.Data["outcome"], " ", f.Data["persistence"], " ", f.Data["error_code"])
 }
 
 func (c *inProcess) start() {
 	c.t.Helper()
 	if f := c.ask("initialize", `{"required_capabilities":[]}`); f.Error != nil {
-		c.t.Fatal(f.raw)
+		c.t.Fatal(f.Raw)
 	}
 	c.session = c.ask("session.create", `{}`).Res["session_id"].(string)
 }
@@ -144,7 +145,7 @@ func (c *inProcess) start() {
 func (c *inProcess) leaves() (diagnostics string) {
 	c.t.Helper()
 	if f := c.ask("status", `{}`); f.Res["state"] == nil {
-		c.t.Errorf("the child does not live on: %s", f.raw)
+		c.t.Errorf("the child does not live on: %s", f.Raw)
 	}
 	c.ask("shutdown", `{}`)
 	if exit := <-c.exit; exit.Code != 0 {
@@ -179,13 +180,13 @@ func TestPanics(t *testing.T) {
 		c := serveInProcess(t, "text:never")
 		c.trap.name.Store("settings.json")
 		if f := c.ask("initialize", `{"required_capabilities":[]}`); f.Error == nil || f.Error.Code != "startup_failed" {
-			t.Errorf("%s", f.raw)
+			t.Errorf("%s", f.Raw)
 		}
 		if f := c.ask("status", `{}`); f.Res["state"] != "failed" || f.Res["readiness"] != "startup_failed" {
-			t.Errorf("%s", f.raw)
+			t.Errorf("%s", f.Raw)
 		}
 		if f := c.ask("session.create", `{}`); f.Error == nil || f.Error.Code != "startup_failed" {
-			t.Errorf("%s", f.raw)
+			t.Errorf("%s", f.Raw)
 		}
 		c.ask("shutdown", `{}`)
 		if exit := <-c.exit; exit.Code != 0 {
@@ -204,7 +205,7 @@ func TestPanics(t *testing.T) {
 			t.Fatal(err)
 		}
 		if f := c.ask("session.open", `{"session_id":"another"}`); f.Error == nil || f.Error.Code != "session_invalid" {
-			t.Errorf("%s", f.raw)
+			t.Errorf("%s", f.Raw)
 		}
 		where(t, c.leaves(), "session worker", "magicode/internal/app.(*trap).Open", "panic_test.go")
 	})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"magicode/internal/agenttest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -73,7 +74,7 @@ func TestScripts(t *testing.T) {
 // theatre is what one script plays with.
 type theatre struct {
 	ts       *script
-	provider *scripted
+	provider *agenttest.Model
 	child    *child
 }
 
@@ -82,31 +83,31 @@ func (s *theatre) end() {
 		s.child.kill()
 	}
 	if s.provider != nil {
-		s.provider.close()
+		s.provider.Close()
 	}
 }
 
 func (s *theatre) model(args []string) {
 	switch args[0] {
 	case "release":
-		s.provider.release(args[1])
+		s.provider.Release(args[1])
 	case "requests":
-		if got := len(s.provider.seen()); strconv.Itoa(got) != args[1] {
+		if got := len(s.provider.Seen()); strconv.Itoa(got) != args[1] {
 			s.ts.Fatalf("%d requests came", got)
 		}
 	case "saw", "lacks":
 		n, err := strconv.Atoi(args[1])
 		s.ts.Check(err)
-		if seen := s.provider.seen(); n >= len(seen) || strings.Contains(seen[n], args[2]) != (args[0] == "saw") {
+		if seen := s.provider.Seen(); n >= len(seen) || strings.Contains(seen[n], args[2]) != (args[0] == "saw") {
 			s.ts.Fatalf("request %d of %d: %s", n, len(seen), strings.Join(seen, "\n"))
 		}
 	default:
 		more := ""
 		if args[0] == "-strict" {
-			more, args = strictly, args[1:]
+			more, args = agenttest.Strictly, args[1:]
 		}
-		s.provider = newScripted(s.ts.readFile(args[0]))
-		s.ts.Check(s.provider.settings(s.ts.env["MC_HOME"], more))
+		s.provider = agenttest.New(s.ts.readFile(args[0]))
+		s.ts.Check(s.provider.Settings(s.ts.env["MC_HOME"], more))
 	}
 }
 
@@ -146,7 +147,7 @@ func (s *theatre) delta(text string) {
 		f, err := s.child.next()
 		s.ts.Check(err)
 		if f.Event != "message.delta" {
-			s.ts.Fatalf("no delta but %s", f.raw)
+			s.ts.Fatalf("no delta but %s", f.Raw)
 		}
 		if got := f.Data["text"].(string); strings.HasPrefix(got, text) {
 			return
@@ -169,13 +170,13 @@ func (s *theatre) expect(args []string, skip bool) {
 			return
 		}
 		if !skip {
-			s.ts.Fatalf("%v in %s", miss, f.raw)
+			s.ts.Fatalf("%v in %s", miss, f.Raw)
 		}
 	}
 }
 
 // remember sets the variables that later frames need.
-func (s *theatre) remember(f wireFrame) {
+func (s *theatre) remember(f agenttest.Frame) {
 	for from, m := range map[string]map[string]any{"result": f.Res, "data": f.Data} {
 		for key, name := range map[string]string{"session_id": "SESSION", "run_id": "RUN", "revision": "REV", "approval_id": "APPROVAL"} {
 			if v, ok := m[key].(string); ok && (from == "result" || key != "session_id") {
@@ -186,7 +187,7 @@ func (s *theatre) remember(f wireFrame) {
 }
 
 // mismatch says what of a frame is not as wanted.
-func mismatch(f wireFrame, args []string) error {
+func mismatch(f agenttest.Frame, args []string) error {
 	id := "null"
 	if f.ID != nil {
 		id = *f.ID
@@ -253,7 +254,7 @@ func show(v any) string {
 func (s *theatre) exit(want string) {
 	if _, err := s.child.next(); err == nil || errors.Is(err, errSilent) {
 		all := s.child.all()
-		s.ts.Fatalf("%v; last frame %s", err, all[len(all)-1].raw)
+		s.ts.Fatalf("%v; last frame %s", err, all[len(all)-1].Raw)
 	}
 	began := time.Now()
 	status, err := s.child.wait()
@@ -275,7 +276,7 @@ func (s *theatre) checkSequence() {
 			s.ts.Fatalf("frame %d has seq %d", i+1, f.Seq)
 		}
 		if f.Type == "event" && finished[f.Data["run_id"]] {
-			s.ts.Fatalf("after the end of its run: %s", f.raw)
+			s.ts.Fatalf("after the end of its run: %s", f.Raw)
 		}
 		if f.Event == "run.finished" {
 			finished[f.Data["run_id"]] = true

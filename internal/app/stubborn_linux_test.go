@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"magicode/internal/agenttest"
 	"os"
 	"os/exec"
 	"strings"
@@ -37,13 +38,13 @@ func TestStubbornServersAndAStalledReader(t *testing.T) {
 			go func() { done <- s.cmd.Wait() }()
 			select {
 			case <-done:
-			case <-time.After(patience):
+			case <-time.After(agenttest.Patience):
 				_ = s.cmd.Process.Kill()
 				<-done
 			}
 			took := time.Since(began)
 			t.Logf("ended after %v", took)
-			if took > 4*time.Second+slowdown*300*time.Millisecond || s.cmd.ProcessState.ExitCode() != exitError || s.stderr.Len() > 0 {
+			if took > 4*time.Second+agenttest.Slowdown*300*time.Millisecond || s.cmd.ProcessState.ExitCode() != exitError || s.stderr.Len() > 0 {
 				t.Errorf("after %v: %v, stderr %q", took, s.cmd.ProcessState, &s.stderr)
 			}
 			if all, alive := survivors(t, pids); all != 10 || len(alive) > 0 {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"magicode/internal/agenttest"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,11 +22,11 @@ const (
 
 // taskModel delegates four tasks at once; each of them makes fifty calls, and
 // then says that it is done or starts a command that does not end.
-func taskModel(t *testing.T, then string) *scripted {
+func taskModel(t *testing.T, then string) *agenttest.Model {
 	t.Helper()
 	var requests atomic.Int64
-	p := &scripted{}
-	p.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p := &agenttest.Model{}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		n := requests.Add(1)
 		step := ""
@@ -42,7 +43,7 @@ func taskModel(t *testing.T, then string) *scripted {
 		}
 		speak(w, n, step)
 	}))
-	t.Cleanup(p.close)
+	t.Cleanup(p.Close)
 	return p
 }
 
@@ -69,7 +70,7 @@ type delegated struct {
 func startTasks(t *testing.T, then string) *delegated {
 	t.Helper()
 	d := &delegated{t: t, home: filepath.Join(t.TempDir(), "home")}
-	if err := taskModel(t, then).settings(d.home, ""); err != nil {
+	if err := taskModel(t, then).Settings(d.home, ""); err != nil {
 		t.Fatal(err)
 	}
 	work := t.TempDir()
@@ -91,16 +92,16 @@ func startTasks(t *testing.T, then string) *delegated {
 }
 
 // ask returns the response to a request.
-func (d *delegated) ask(id, method, params string) wireFrame {
+func (d *delegated) ask(id, method, params string) agenttest.Frame {
 	d.t.Helper()
 	if err := d.send(id, method, params); err != nil {
 		d.t.Fatal(err)
 	}
-	return d.until(func(f wireFrame) bool { return f.ID != nil && *f.ID == id })
+	return d.until(func(f agenttest.Frame) bool { return f.ID != nil && *f.ID == id })
 }
 
 // until passes frames over.
-func (d *delegated) until(found func(wireFrame) bool) wireFrame {
+func (d *delegated) until(found func(agenttest.Frame) bool) agenttest.Frame {
 	d.t.Helper()
 	for {
 		f, err := d.next()
@@ -113,14 +114,14 @@ func (d *delegated) until(found func(wireFrame) bool) wireFrame {
 	}
 }
 
-func finished(f wireFrame) bool { return f.Event == "run.finished" }
+func finished(f agenttest.Frame) bool { return f.Event == "run.finished" }
 
 // TestTasksUsage: four tasks at once with fifty calls each, in a real child.
 // Every call shows, and what the tasks cost is in the session once.
 func TestTasksUsage(t *testing.T) {
 	d := startTasks(t, "done")
 	if f := d.until(finished); f.Data["outcome"] != "completed" || f.Data["persistence"] != "durable" {
-		t.Fatal(f.raw)
+		t.Fatal(f.Raw)
 	}
 	started, ended := 0, 0
 	for _, f := range d.all() {
@@ -224,7 +225,7 @@ func usage(t *testing.T, file string) (tasks, primary [2]int64) {
 }
 
 // maxCancel is how long a cancelled turn may take to its terminal event.
-const maxCancel = 300 * time.Millisecond * slowdown
+const maxCancel = 300 * time.Millisecond * agenttest.Slowdown
 
 // TestTasksCancel: the same four, in a command each when the host cancels. The
 // best of three counts, since the machine may have other things to do; that
@@ -235,7 +236,7 @@ func TestTasksCancel(t *testing.T) {
 		pids := t.TempDir()
 		d := startTasks(t, `bash {"command":"touch '`+pids+`'/$$; sleep 60","intent":"wait"}`)
 		for range taskCount {
-			d.until(func(f wireFrame) bool {
+			d.until(func(f agenttest.Frame) bool {
 				name, _ := f.Data["name"].(string)
 				return f.Event == "activity" && f.Data["state"] == "started" && strings.HasPrefix(name, "bash ")
 			})
@@ -248,7 +249,7 @@ func TestTasksCancel(t *testing.T) {
 		f := d.until(finished)
 		took := time.Since(began)
 		if f.Data["outcome"] != "cancelled" || f.Data["persistence"] != "durable" {
-			t.Fatal(f.raw)
+			t.Fatal(f.Raw)
 		}
 		if _, alive := survivors(t, pids); len(alive) > 0 {
 			t.Errorf("alive: %v", alive)
@@ -264,7 +265,7 @@ func TestTasksCancel(t *testing.T) {
 // waitFor looks until something of another process is there.
 func waitFor(t *testing.T, there func() bool) {
 	t.Helper()
-	for late := time.Now().Add(patience); !there(); time.Sleep(time.Millisecond) {
+	for late := time.Now().Add(agenttest.Patience); !there(); time.Sleep(time.Millisecond) {
 		if time.Now().After(late) {
 			t.Fatal(errSilent)
 		}

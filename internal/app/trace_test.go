@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"magicode/internal/agenttest"
 	"maps"
 	"os"
 	"path/filepath"
@@ -30,8 +31,8 @@ type trace struct {
 // dropped, and so is every reconciliation that repeats the last one (decision 23).
 func TestRecordedTraces(t *testing.T) {
 	for name, play := range map[string]recorded{
-		"approval-allow": {script: "text:Before tool.  | tool:bash {\"command\":\"printf x >> effect.txt\",\"intent\":\"try\"}\ntext:After tool.", more: strictly},
-		"approval-deny":  {script: "text:Before tool.  | tool:bash {\"command\":\"printf x >> effect.txt\",\"intent\":\"try\"}", more: strictly},
+		"approval-allow": {script: "text:Before tool.  | tool:bash {\"command\":\"printf x >> effect.txt\",\"intent\":\"try\"}\ntext:After tool.", more: agenttest.Strictly},
+		"approval-deny":  {script: "text:Before tool.  | tool:bash {\"command\":\"printf x >> effect.txt\",\"intent\":\"try\"}", more: agenttest.Strictly},
 		"cancelled-turn": {script: "text:partial reply  | gate:never"},
 		"degraded-turn":  {script: "text:visible reply  | gate:broken", during: loseSession},
 		"resume-history": {before: storeToolSession},
@@ -69,11 +70,11 @@ func (play recorded) replay(t *testing.T, name, variable string) {
 	}
 	dir := t.TempDir()
 	home, work := filepath.Join(dir, "home"), filepath.Join(dir, "work")
-	p := startScripted(t, play.script)
+	p := agenttest.Start(t, play.script)
 	if err := os.Mkdir(work, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.settings(home, play.more); err != nil {
+	if err := p.Settings(home, play.more); err != nil {
 		t.Fatal(err)
 	}
 	if play.before != nil {
@@ -88,7 +89,7 @@ func (play recorded) replay(t *testing.T, name, variable string) {
 	if play.during != nil {
 		r.during = func(got []map[string]any) {
 			play.during(t, home, got)
-			p.release("broken")
+			p.Release("broken")
 		}
 	}
 	for _, e := range rec.Entries {
@@ -123,7 +124,7 @@ func (r *replayer) frames() []map[string]any {
 	var out []map[string]any
 	for _, f := range r.child.all() {
 		var m map[string]any
-		if err := json.Unmarshal([]byte(f.raw), &m); err != nil {
+		if err := json.Unmarshal([]byte(f.Raw), &m); err != nil {
 			r.t.Fatal(err)
 		}
 		out = append(out, m)
@@ -162,7 +163,7 @@ func (r *replayer) translate(v any) any {
 func (r *replayer) settle() {
 	want, wantText := normalise(r.want)
 	r.settled = len(want)
-	late := time.After(patience)
+	late := time.After(agenttest.Patience)
 	for {
 		r.child.mu.Lock()
 		fresh := r.child.fresh

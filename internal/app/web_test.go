@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"fmt"
+	"magicode/internal/agenttest"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -24,16 +25,16 @@ func TestWebInATurn(t *testing.T) {
 	var asked atomic.Int32
 	local := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	defer local.Close()
-	m := startTimed(t)
+	m := agenttest.Start(t, "")
 	c := serveOn(t, vfs.OS(), dir, m)
 	open := fmt.Sprintf(`{"operation":"open","url":%q}`, local.URL)
-	m.load("tool:web "+open, fmt.Sprintf(`tool:code_mode {"code":"return JSON.stringify(tools.call('web', %s))"}`, strings.ReplaceAll(open, `"`, `\"`)),
+	m.Load("tool:web "+open, fmt.Sprintf(`tool:code_mode {"code":"return JSON.stringify(tools.call('web', %s))"}`, strings.ReplaceAll(open, `"`, `\"`)),
 		`tool:subagents {"tasks":[{"intent":"look","mode":"inspect"}]}`, "tool:web "+open, "text:looked",
 		`tool:web {"operation":"search","query":"x"}`, "text:done")
 	if got := c.turn(); got != "completed durable <nil>" {
 		t.Fatal(got)
 	}
-	seen := m.seen()
+	seen := m.Seen()
 	if len(seen) != 7 {
 		t.Fatalf("%d requests: %s", len(seen), seen[len(seen)-1])
 	}

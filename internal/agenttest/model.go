@@ -1,4 +1,4 @@
-package app
+package agenttest
 
 import (
 	"encoding/json"
@@ -16,16 +16,19 @@ import (
 	"time"
 )
 
-// scripted is a Chat Completions server that answers each request with the next
+// Model is a Chat Completions server that answers each request with the next
 // line of a script. A line is steps, divided by " | ":
 //
 //	text:WORDS           a piece of text
 //	tool:NAME JSON       a call
-//	gate:NAME            wait for release(NAME), or for the end of the request
+//	gate:NAME            wait for Release(NAME), or for the end of the request
 //	status:CODE          an HTTP status instead of a stream
 //	cut                  the connection ends here
-type scripted struct {
-	server *httptest.Server
+type Model struct {
+	Server *httptest.Server
+	// Spent is how long the requests since Load took here, in nanoseconds: what a
+	// turn takes beyond that is the child's own time and the loopback's.
+	Spent atomic.Int64
 
 	mu       sync.Mutex
 	lines    []string
@@ -33,18 +36,32 @@ type scripted struct {
 	gates    map[string]chan struct{}
 }
 
-func newScripted(script string) *scripted {
-	p := &scripted{lines: strings.Split(strings.TrimSpace(script), "\n"), gates: map[string]chan struct{}{}}
-	p.server = httptest.NewServer(http.HandlerFunc(p.serve))
+// New starts a model; Close ends it.
+func New(script string) *Model {
+	p := &Model{lines: strings.Split(strings.TrimSpace(script), "\n"), gates: map[string]chan struct{}{}}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from := time.Now()
+		p.serve(w, r)
+		p.Spent.Add(int64(time.Since(from)))
+	}))
 	return p
 }
 
-func (p *scripted) close() {
-	p.server.CloseClientConnections()
-	p.server.Close()
+// Load sets what the next requests are answered with, and forgets the earlier ones.
+func (p *Model) Load(lines ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lines, p.requests = lines, nil
+	p.Spent.Store(0)
 }
 
-func (p *scripted) gate(name string) chan struct{} {
+// Close ends the model and what is under way.
+func (p *Model) Close() {
+	p.Server.CloseClientConnections()
+	p.Server.Close()
+}
+
+func (p *Model) gate(name string) chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gates[name] == nil {
@@ -53,9 +70,10 @@ func (p *scripted) gate(name string) chan struct{} {
 	return p.gates[name]
 }
 
-func (p *scripted) release(name string) { close(p.gate(name)) }
+// Release lets the requests go on that wait at a gate.
+func (p *Model) Release(name string) { close(p.gate(name)) }
 
-func (p *scripted) next(body string) (line string, n int) {
+func (p *Model) next(body string) (line string, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n = len(p.requests)
@@ -66,13 +84,14 @@ func (p *scripted) next(body string) (line string, n int) {
 	return p.lines[n], n
 }
 
-func (p *scripted) seen() []string {
+// Seen are the bodies of the requests.
+func (p *Model) Seen() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.requests...)
 }
 
-func (p *scripted) serve(w http.ResponseWriter, r *http.Request) {
+func (p *Model) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -113,49 +132,24 @@ func (p *scripted) serve(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `data: {"id":"r%d","choices":[],"usage":{"prompt_tokens":11,"completion_tokens":7,"total_tokens":18}}`+"\n\ndata: [DONE]\n\n", n)
 }
 
-// settings makes a home whose model is this server. more is further JSON
+// Settings makes a home whose model is this server. more is further JSON
 // members of the settings object.
-func (p *scripted) settings(home, more string) error {
+func (p *Model) Settings(home, more string) error {
 	text := fmt.Sprintf(`{"schema_version":2,"agent":{"model":{"provider":"fixture","model":"fixture-model"}},
-"providers":{"custom":{"fixture":{"label":"Fixture","base_url":"%s/v1","use_responses_endpoint":false}}}%s}`, p.server.URL, more)
+"providers":{"custom":{"fixture":{"label":"Fixture","base_url":"%s/v1","use_responses_endpoint":false}}}%s}`, p.Server.URL, more)
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(home, "settings.json"), []byte(text), 0o600)
 }
 
-// strictly makes every change ask for approval.
-const strictly = `,"capabilities":{"approvals":{"level":"strict"}}`
+// Strictly makes every change ask for approval.
+const Strictly = `,"capabilities":{"approvals":{"level":"strict"}}`
 
-func startScripted(t *testing.T, script string) *scripted {
+// Start is New for the time of a test.
+func Start(t *testing.T, script string) *Model {
 	t.Helper()
-	p := newScripted(script)
-	t.Cleanup(p.close)
+	p := New(script)
+	t.Cleanup(p.Close)
 	return p
-}
-
-// timed is a scripted model that knows how long it took itself: what a turn
-// takes beyond that is the child's own time and the loopback's.
-type timed struct {
-	*scripted
-	spent atomic.Int64
-}
-
-func startTimed(t *testing.T) *timed {
-	m := &timed{scripted: &scripted{gates: map[string]chan struct{}{}}}
-	m.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		from := time.Now()
-		m.serve(w, r)
-		m.spent.Add(int64(time.Since(from)))
-	}))
-	t.Cleanup(m.close)
-	return m
-}
-
-// load sets what the next requests are answered with.
-func (m *timed) load(lines ...string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.lines, m.requests = lines, nil
-	m.spent.Store(0)
 }

@@ -1,12 +1,12 @@
-package app
+package agenttest
 
 import "time"
 
-// patience is how long anything of a child may take.
-const patience = 20 * time.Second
+// Patience is how long anything of a child may take.
+const Patience = 20 * time.Second
 
-// wireFrame is any frame of ours, as a test looks at it.
-type wireFrame struct {
+// Frame is any frame of ours, as a test looks at it.
+type Frame struct {
 	ID    *string        `json:"id"`
 	Seq   int            `json:"seq"`
 	Type  string         `json:"type"`
@@ -16,5 +16,5 @@ type wireFrame struct {
 	Error *struct {
 		Code string `json:"code"`
 	} `json:"error"`
-	raw string
+	Raw string // the line
 }
