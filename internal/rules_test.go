@@ -25,11 +25,12 @@ import (
 // package below internal/ that is not named here takes the row of its nearest
 // parent that is.
 var rows = map[string]float64{
-	"cmd": 0, "deploy": 0, "internal/app": 1,
-	"internal/server": 2, "internal/demo": 2, "internal/tracecmd": 2,
+	"cmd": 0, "deploy": 0, "internal/app": 1, "internal/agent": 1.5,
+	"internal/server": 2, "internal/demo": 2, "internal/tracecmd": 2, "internal/models": 2.5,
 	"internal/frame": 3, "internal/admission": 3, "internal/worker": 3, "internal/startup": 3, "internal/attach": 3, "internal/turn": 3,
 	"internal/event": 4, "internal/approval": 4,
 	"internal/subagent":         5,
+	"internal/agenttest":        12,
 	"internal/runner":           6,
 	"internal/provider/factory": 7,
 	"internal/provider/claude":  7.05,
@@ -51,7 +52,7 @@ var rows = map[string]float64{
 
 // wireKnowers are the packages inside internal/ that may know pkg/localagent:
 // the others also serve front ends without a wire.
-var wireKnowers = []string{"internal/server", "internal/frame", "internal/admission", "internal/turn", "internal/event", "internal/approval", "internal/demo", "internal/app"}
+var wireKnowers = []string{"internal/server", "internal/frame", "internal/admission", "internal/turn", "internal/event", "internal/approval", "internal/demo", "internal/app", "internal/agent"}
 
 type pkg struct {
 	ImportPath string

@@ -17,7 +17,7 @@ import (
 
 	"magicode/bench/host"
 	"magicode/bench/model"
-	"magicode/internal/app"
+	"magicode/internal/agent"
 	"magicode/internal/frame"
 	"magicode/internal/server"
 	"magicode/internal/vfs"
@@ -161,7 +161,7 @@ func serve(b testing.TB, home host.Home, env []string) (c *host.Conn, end func()
 	}
 	ended := make(chan server.Exit, 1)
 	go func() {
-		ended <- app.ServeOn(context.Background(), pipes, vfs.OS(), home.Work, home.Env(env...))
+		ended <- agent.ServeOn(context.Background(), pipes, vfs.OS(), home.Work, home.Env(env...))
 	}()
 	end = sync.OnceFunc(func() {
 		_ = in.Close()

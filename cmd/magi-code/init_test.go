@@ -78,7 +78,7 @@ func holdsNoFolder(t *testing.T, bin string) {
 	if dir := filepath.Dir(filepath.Dir(here)); bytes.Contains(program, []byte(dir+"/")) {
 		t.Errorf("the program holds the folder %s", dir)
 	}
-	if !bytes.Contains(program, []byte("magicode/internal/app/serve.go")) {
+	if !bytes.Contains(program, []byte("magicode/internal/agent/serve.go")) {
 		t.Error("the program does not name its files")
 	}
 }

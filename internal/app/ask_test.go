@@ -3,12 +3,12 @@ package app
 import (
 	"bufio"
 	"bytes"
-	"magicode/internal/agenttest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"magicode/internal/agenttest"
 	"magicode/pkg/client"
 )
 

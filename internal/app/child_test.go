@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"magicode/internal/agenttest"
 	"os"
 	"os/exec"
 	"sync"
 	"time"
+
+	"magicode/internal/agenttest"
 )
 
 // child is a real serve child on two pipes.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"magicode/internal/agent"
 	"magicode/internal/frame"
 	"magicode/internal/provider/claude"
 	"magicode/internal/tracecmd"
@@ -72,7 +73,7 @@ func Main(args []string, stdin, stdout, stderr *os.File) int {
 		return serve(stderr)
 	}
 	if inventory := os.Getenv(claude.InventoryVariable); inventory != "" && len(args) == 0 {
-		if serveInert(inventory, stdin, stdout) != nil { // nobody would read why
+		if agent.ServeInert(inventory, stdin, stdout) != nil { // nobody would read why
 			return exitError
 		}
 		return exitOK
@@ -92,7 +93,7 @@ func serve(stderr io.Writer) int {
 		fmt.Fprintf(stderr, "magi-code: %v\n", err)
 		return exitUsage
 	}
-	status, err := Serve(launched)
+	status, err := agent.Serve(launched)
 	if err != nil {
 		return exitError
 	}
@@ -158,7 +159,7 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 // grammar is the parser of command lines into c.
 func grammar(c *cli, options ...kong.Option) (*kong.Kong, error) {
 	return kong.New(c, append(options, kong.Name("magi-code"), kong.Description(description), kong.UsageOnError(),
-		kong.Vars{"version": "magi-code " + Version, "failwords": strings.Join(tracecmd.FailWords(), ", "),
+		kong.Vars{"version": "magi-code " + agent.Version, "failwords": strings.Join(tracecmd.FailWords(), ", "),
 			"capture": "The name of a capture, any file of one, or a folder, whose newest is meant. Default: the newest in the home's telemetry folder."},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 }

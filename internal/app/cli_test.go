@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"magicode/internal/agent"
 )
 
 // mainWith runs Main in this process, with files in the place of terminals.
@@ -110,7 +112,7 @@ func TestHelp(t *testing.T) {
 	}
 	for _, line := range []string{"--version", "version"} {
 		status, out, errs := mainWith(t, line)
-		if status != exitOK || out != "magi-code "+Version+"\n" || errs != "" {
+		if status != exitOK || out != "magi-code "+agent.Version+"\n" || errs != "" {
 			t.Errorf("%s: status %d, stdout %q, stderr %q", line, status, out, errs)
 		}
 	}

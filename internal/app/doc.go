@@ -1,4 +1,4 @@
-// Package app is the program around the parts: the argument grammar, and per
-// command the construction of all parts, their closing in reverse and the exit
-// status. Nothing below it exits, prints help or reads the command line.
+// Package app is the command line: the argument grammar, one command after the
+// other, and the exit status. The one command that a host starts, serve, is package
+// agent. Nothing below it exits, prints help or reads the command line.
 package app

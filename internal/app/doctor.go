@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"magicode/internal/agent"
 	"magicode/internal/config"
 	"magicode/internal/profile"
 	"magicode/internal/session/inventory"
@@ -55,7 +56,7 @@ func (d *doctor) more(text string) {
 
 // runDoctor returns 1 when a child would not start.
 func runDoctor(c doctorCmd, stdout *os.File) int {
-	d := &doctor{hosts: c.Hosts, out: stdout, fs: vfs.OS(), lookup: lookupIn(os.Environ())}
+	d := &doctor{hosts: c.Hosts, out: stdout, fs: vfs.OS(), lookup: agent.LookupIn(os.Environ())}
 	d.check()
 	if d.worst == bad {
 		return exitError
@@ -64,12 +65,12 @@ func runDoctor(c doctorCmd, stdout *os.File) int {
 }
 
 func (d *doctor) check() {
-	dir, err := workingDir(d.fs)
+	dir, err := agent.WorkingDir(d.fs)
 	if err != nil {
 		d.say(bad, "folder", "the working directory cannot be resolved: %v", err)
 		return
 	}
-	paths, _, err := config.ResolveRoot(config.Env{FS: d.fs, Lookup: d.lookup, CWD: dir, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: passwordHome})
+	paths, _, err := config.ResolveRoot(config.Env{FS: d.fs, Lookup: d.lookup, CWD: dir, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: agent.PasswordHome})
 	if err != nil {
 		d.say(bad, "home", "%v", err)
 		return
@@ -139,7 +140,7 @@ func (d *doctor) modes(p config.Paths) {
 
 // settings reads them as a child would, but changes nothing: a missing file is fine.
 func (d *doctor) settings(dir string, p config.Paths) (s *config.Settings, ok bool) {
-	loaded, err := config.Look(config.Env{FS: d.fs, Lookup: d.lookup, CWD: dir, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: passwordHome})
+	loaded, err := config.Look(config.Env{FS: d.fs, Lookup: d.lookup, CWD: dir, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: agent.PasswordHome})
 	if err != nil {
 		d.say(bad, "settings", "%v", err)
 		return nil, false

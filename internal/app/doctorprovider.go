@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"magicode/internal/agent"
 	"magicode/internal/auth"
 	"magicode/internal/config"
 	"magicode/internal/provider/claude"
@@ -33,13 +34,13 @@ func (d *doctor) provider(p config.Paths, s *config.Settings) {
 			d.say(bad, "provider", "%s needs the variable %s, which is not set", id, def.KeyVariable)
 			return
 		}
-		d.say(good, "provider", "%s at %s, model %s", id, def.BaseURL, shownName(model))
+		d.say(good, "provider", "%s at %s, model %s", id, def.BaseURL, agent.ShownName(model))
 		return
 	}
 	names := providerNames(s.Providers.Custom)
 	switch {
 	case !slices.Contains(names, id):
-		d.say(bad, "provider", "there is no provider %q; there are: %s", shownName(id), strings.Join(names, ", "))
+		d.say(bad, "provider", "there is no provider %q; there are: %s", agent.ShownName(id), strings.Join(names, ", "))
 	case id == claude.ID:
 		d.claude(p, model)
 	default:
@@ -52,7 +53,7 @@ func (d *doctor) chosen() {
 	var set []string
 	for _, name := range []string{"MC_PROVIDER", "MC_MODEL"} {
 		if value, ok := d.lookup(name); ok {
-			set = append(set, name+"="+shownName(value))
+			set = append(set, name+"="+agent.ShownName(value))
 		}
 	}
 	if len(set) > 0 {
@@ -69,7 +70,7 @@ func (d *doctor) stored(p config.Paths, id, model string) {
 		return
 	}
 	if file.Ready(id, d.lookup, time.Now()) != auth.Missing {
-		d.say(good, "provider", "%s has a credential, model %s", id, shownName(model))
+		d.say(good, "provider", "%s has a credential, model %s", id, agent.ShownName(model))
 		return
 	}
 	d.say(bad, "provider", "%s has no usable credential", id)
@@ -93,6 +94,6 @@ func (d *doctor) claude(p config.Paths, model string) {
 	case !c.Ready(context.Background()):
 		d.say(bad, "provider", "%s is not logged in to a subscription: run 'claude auth login'", path)
 	default:
-		d.say(good, "provider", "claude-subscription through %s, model %s", path, shownName(model))
+		d.say(good, "provider", "claude-subscription through %s, model %s", path, agent.ShownName(model))
 	}
 }

@@ -5,12 +5,13 @@ package app
 import (
 	"bufio"
 	"io"
-	"magicode/internal/agenttest"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
+
+	"magicode/internal/agenttest"
 )
 
 // program is this test's executable as the program, in a process group of its

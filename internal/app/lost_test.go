@@ -2,11 +2,12 @@ package app
 
 import (
 	"bytes"
-	"magicode/internal/agenttest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"magicode/internal/agenttest"
 )
 
 // TestLostTask: the report of a cancelled call with a task did not reach the

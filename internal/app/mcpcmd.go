@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"magicode/internal/agent"
 	"magicode/internal/auth"
 	"magicode/internal/config"
 	"magicode/internal/httpx"
@@ -83,7 +84,7 @@ func doMCP(ctx context.Context, c mcpCmd, what string, stdout *os.File) (err err
 	if err != nil {
 		return err
 	}
-	t := &mcpTool{out: stdout, env: env, http: httpx.New(httpx.Options{Environ: os.Environ(), HeaderTimeout: maxServerTimeout})}
+	t := &mcpTool{out: stdout, env: env, http: httpx.New(httpx.Options{Environ: os.Environ(), HeaderTimeout: agent.MaxServerTimeout})}
 	defer t.http.Close()
 	switch what {
 	case "approve":
@@ -115,7 +116,7 @@ func doMCP(ctx context.Context, c mcpCmd, what string, stdout *os.File) (err err
 }
 
 func (t *mcpTool) store() *oauth.Store {
-	return &oauth.Store{FS: t.env.FS, Dir: tokenDir(t.loaded.Paths), Lock: auth.Acquire(t.env.Lock)}
+	return &oauth.Store{FS: t.env.FS, Dir: agent.TokenDir(t.loaded.Paths), Lock: auth.Acquire(t.env.Lock)}
 }
 
 // find returns a server that would be started.
@@ -216,8 +217,8 @@ func (t *mcpTool) test(ctx context.Context, name string) error {
 			return err
 		}
 		r := mcp.Probe(ctx, mcp.Options{
-			Lookup: t.env.Lookup, Dir: t.env.CWD, Version: Version, HTTP: t.http,
-			Auth: authorizer(t.store(), t.http),
+			Lookup: t.env.Lookup, Dir: t.env.CWD, Version: agent.Version, HTTP: t.http,
+			Auth: agent.Authorizer(t.store(), t.http),
 		}, s)
 		t.tell(s.Name, r)
 		if r.Err != nil {

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"magicode/internal/agent"
 	"magicode/internal/auth"
 	"magicode/internal/catalog"
 	"magicode/internal/config"
@@ -116,7 +117,7 @@ func lookDesk(context.Context) (*desk, error) {
 }
 
 func newDesk(env config.Env, loaded *config.Loaded) *desk {
-	a := newAgent(env.FS, env.CWD, os.Environ(), telemetry.Tel{})
+	a := agent.New(env.FS, env.CWD, os.Environ(), telemetry.Tel{})
 	snap := &startup.Snapshot{Paths: loaded.Paths, Settings: loaded.Settings, Selection: startup.Selected(loaded.Settings.Agent.Model),
 		Custom: startup.Customs(loaded.Settings.Providers.Custom, auth.Lookup(env.Lookup)), Auth: auth.NewStore(env.FS, loaded.Paths.Auth(), auth.Acquire(env.Lock), time.Now)}
 	return &desk{env: env, snap: snap, models: a.Models(snap), http: httpx.New(httpx.Options{Environ: os.Environ()})}
@@ -131,7 +132,7 @@ func providerNames[V any](custom map[string]V) []string {
 
 func (d *desk) known(id string) error {
 	if !slices.Contains(d.providers(), id) {
-		return fmt.Errorf("%w: %s; there are: %s", errNoProvider, shownName(id), strings.Join(d.providers(), ", "))
+		return fmt.Errorf("%w: %s; there are: %s", errNoProvider, agent.ShownName(id), strings.Join(d.providers(), ", "))
 	}
 	return nil
 }
@@ -207,7 +208,7 @@ func (d *desk) refresh(ctx context.Context, w, warnings io.Writer, id string, ba
 // source is where a provider's list is, with its credential.
 func (d *desk) source(ctx context.Context, id string) (catalog.Source, error) {
 	s := catalog.Source{Provider: d.models.Known(id), Header: http.Header{}}
-	s.Header.Set("User-Agent", "magi-code/"+Version)
+	s.Header.Set("User-Agent", "magi-code/"+agent.Version)
 	p := d.snap.Settings.Providers
 	switch id {
 	case claude.ID:

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"magicode/internal/agent"
 	"magicode/internal/config"
 	"magicode/internal/redact"
 	"magicode/internal/startup"
@@ -42,11 +43,11 @@ func placeOf(n startup.Note) string {
 // has left about itself; "" when nothing is found.
 func whyNotStarted(code string, began time.Time) string {
 	fsys := vfs.OS()
-	dir, err := workingDir(fsys)
+	dir, err := agent.WorkingDir(fsys)
 	if err != nil {
 		return ""
 	}
-	paths, _, err := config.ResolveRoot(config.Env{FS: fsys, Lookup: os.LookupEnv, CWD: dir, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: passwordHome})
+	paths, _, err := config.ResolveRoot(config.Env{FS: fsys, Lookup: os.LookupEnv, CWD: dir, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: agent.PasswordHome})
 	if err != nil {
 		return err.Error()
 	}

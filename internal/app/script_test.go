@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"magicode/internal/agenttest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"magicode/internal/agenttest"
 	"magicode/internal/mcp/mcptest"
 )
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"magicode/internal/agent"
 	"magicode/internal/history"
 	"magicode/internal/session"
 	"magicode/internal/session/inventory"
@@ -66,7 +67,7 @@ func (k *keeper) read(ctx context.Context, word string) (*transcript, error) {
 		return nil, err
 	}
 	t := &transcript{ID: id, Task: home.Child}
-	fold := history.NewWhole(newID)
+	fold := history.NewWhole(agent.NewID)
 	info, err := home.Read(ctx, id, &t.Meta, fold)
 	switch {
 	case errors.Is(err, session.ErrLimit):

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"magicode/internal/agent"
 	"magicode/internal/config"
 	"magicode/internal/jsonscan"
 	"magicode/internal/lease"
@@ -70,12 +71,12 @@ func runSettings(c settingsCmd, what string, stdout, stderr *os.File) int {
 // settingsEnv is what reading and saving settings needs.
 func settingsEnv() (config.Env, error) {
 	fsys := vfs.OS()
-	dir, err := workingDir(fsys)
+	dir, err := agent.WorkingDir(fsys)
 	if err != nil {
 		return config.Env{}, fmt.Errorf("the working directory cannot be resolved: %v", err)
 	}
 	leases := lease.New(lease.Options{FS: fsys})
-	return config.Env{FS: fsys, Lookup: lookupIn(os.Environ()), CWD: dir, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: passwordHome,
+	return config.Env{FS: fsys, Lookup: agent.LookupIn(os.Environ()), CWD: dir, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: agent.PasswordHome,
 		Lock: func(ctx context.Context, target string, wait time.Duration) (func() error, error) {
 			l, err := leases.Acquire(ctx, target, wait)
 			if err != nil {
@@ -204,6 +205,6 @@ func noteProvider(stderr io.Writer, key string, raw jsonscan.Value) {
 	}
 	d, err := lookDesk(context.Background())
 	if err == nil && d.known(id) != nil {
-		fmt.Fprintf(stderr, "note: there is no provider %s; there are: %s\n", shownName(id), strings.Join(d.providers(), ", "))
+		fmt.Fprintf(stderr, "note: there is no provider %s; there are: %s\n", agent.ShownName(id), strings.Join(d.providers(), ", "))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"magicode/internal/agenttest"
 	"os"
 	"os/exec"
 	"strings"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"magicode/internal/agenttest"
 )
 
 // TestStubbornServersAndAStalledReader: five MCP servers that ignore everything

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"magicode/internal/agent"
 	"magicode/internal/config"
 	"magicode/internal/tracecmd"
 	"magicode/internal/vfs"
@@ -100,7 +101,7 @@ type traceHome struct {
 
 // traceSettings reads the settings as a start does, and starts nothing.
 func traceSettings() (h traceHome) {
-	env := config.Env{FS: vfs.OS(), Lookup: os.LookupEnv, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: passwordHome}
+	env := config.Env{FS: vfs.OS(), Lookup: os.LookupEnv, PID: os.Getpid(), UID: os.Geteuid(), PasswordHome: agent.PasswordHome}
 	paths, _, err := config.ResolveRoot(env)
 	if err != nil {
 		h.root, h.err = err, err
@@ -109,7 +110,7 @@ func traceSettings() (h traceHome) {
 	h.dir = filepath.Join(paths.State(), "telemetry")
 	var raw []byte
 	project := false
-	if cwd, err := workingDir(env.FS); err == nil {
+	if cwd, err := agent.WorkingDir(env.FS); err == nil {
 		env.CWD = cwd
 		l, err := config.Look(env)
 		raw, project, h.err = l.Telemetry, l.ProjectTelemetry, err

@@ -3,7 +3,6 @@ package app
 import (
 	"encoding/json"
 	"fmt"
-	"magicode/internal/agenttest"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"magicode/internal/agenttest"
 	"magicode/internal/mcp/mcptest"
 )
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"magicode/internal/agent"
 	"magicode/internal/config"
 	"magicode/internal/redact"
 	"magicode/internal/session"
@@ -30,7 +31,7 @@ func traceNames() (*telemetry.Resolver, error) {
 	}
 	var names []telemetry.UserName
 	sessions := paths.Sessions()
-	for _, dir := range []string{sessions, childDir(sessions)} {
+	for _, dir := range []string{sessions, agent.ChildDir(sessions)} {
 		for _, id := range stems(env.FS, dir, ".jsonl") {
 			if session.ValidID(id) {
 				names = append(names, telemetry.SessionID(id))

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"magicode/internal/app"
+	"magicode/internal/agent"
 	"magicode/internal/server"
 	"magicode/internal/vfs"
 	"magicode/pkg/client"
@@ -217,7 +217,7 @@ func (s *timed) converse(ctx context.Context, prompt plan) {
 	s.c = client.New(slowHost{here, s.d}, here, nil)
 	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.w.home, "MC_HOME=" + s.w.home, "CANARY_KEY=" + canaryKey, "NO_PROXY=127.0.0.1"}
 	s.stage("start")
-	go func() { s.ended <- app.ServeOn(ctx, there, s.fs, s.w.work, append(environ, s.env...)) }()
+	go func() { s.ended <- agent.ServeOn(ctx, there, s.fs, s.w.work, append(environ, s.env...)) }()
 	_, err := s.c.Initialize(ctx, client.AllCapabilities()...)
 	s.must(err)
 	s.stage("create")
