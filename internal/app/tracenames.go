@@ -38,7 +38,7 @@ func traceNames() (*telemetry.Resolver, error) {
 			}
 		}
 	}
-	for _, name := range storedTools(env.FS, sessions, childDir(sessions)) {
+	for _, name := range storedTools(env.FS, sessions, agent.ChildDir(sessions)) {
 		_, safe := redact.SafeName(name)
 		names = append(names, telemetry.ToolName(name, safe))
 	}
