@@ -87,7 +87,7 @@ func (d *doctor) telemetry(p config.Paths) {
 // telemetrySettings names what of them cannot be used: no start fails for it.
 func (d *doctor) telemetrySettings(l *config.Loaded) {
 	for _, problem := range telemetryconfig.Load(os.Environ(), l.Telemetry, l.ProjectTelemetry).Problems {
-		d.say(noted, "telemetry", "of the next child: %s %s; see 'magi-code trace check-config'", problem.Code, redact.Display(problem.Key))
+		d.say(noted, "telemetry", "of the next child: %s; see 'magi-code trace check-config'", strings.TrimSpace(problem.Code+" "+redact.Display(problem.Key)))
 	}
 }
 

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -36,7 +37,14 @@ func FuzzRead(f *testing.F) {
 		if len(a.Verdicts) == 0 && len(c.Spans)+len(c.Records) > 0 {
 			t.Error("no verdict")
 		}
-		var out bytes.Buffer
+		var out, page bytes.Buffer
+		HTML(&page, a)
+		if what := malformed(page.String()); what != "" {
+			t.Errorf("the page has %s", what)
+		}
+		if _, err := json.Marshal(a); err != nil {
+			t.Error(err)
+		}
 		Print(&out, a, Look{All: true})
 		for _, r := range out.String() {
 			if r < ' ' && r != '\n' {

@@ -86,6 +86,9 @@ func (v *Verdict) citePoints(c *Capture, points []*Point) *Verdict {
 	return v
 }
 
+// maxOthers bounds the open spans that a verdict names; all are in the list of them.
+const maxOthers = 5
+
 // deepest is the unfinished span that the others wait for.
 func (a *Analysis) deepest(under string) (Unfinished, bool) {
 	for _, u := range a.Unfinished {
@@ -118,10 +121,12 @@ func (a *Analysis) stuck(c *Capture) {
 		details = append(details, "still held  writer lease, active lease")
 	}
 	details = append(details, a.blocked()...)
-	for _, other := range a.Unfinished {
-		if other.span != u.span && other.Name != cleanupSpan {
-			details = append(details, fmt.Sprintf("also open: %s, ≥ %.0f ms", describe(other), other.Age))
-		}
+	others := slices.DeleteFunc(slices.Clone(a.Unfinished), func(x Unfinished) bool { return x.span == u.span || x.Name == cleanupSpan })
+	for _, other := range others[:min(len(others), maxOthers)] {
+		details = append(details, fmt.Sprintf("also open: %s, ≥ %.0f ms", describe(other), other.Age))
+	}
+	if n := len(others) - maxOthers; n > 0 {
+		details = append(details, fmt.Sprintf("and %d more", n))
 	}
 	v := a.add("stuck-cleanup", true, fmt.Sprintf("%s did not finish: open ≥ %.0f ms when the budget of 2000 ms ended", describe(u), u.Age), details...)
 	v.cite(u.span.evidence(c), a.Exit.at, a.dump)
@@ -186,7 +191,7 @@ func (a *Analysis) vanished(c *Capture) {
 	if n := len(c.Records); n > 0 {
 		v.cite(c.Records[n-1].evidence(c))
 	}
-	for _, u := range a.Unfinished[:min(len(a.Unfinished), 5)] {
+	for _, u := range a.Unfinished[:min(len(a.Unfinished), maxOthers)] {
 		details = append(details, fmt.Sprintf("open: %s, ≥ %.0f ms", describe(u), u.Age))
 		v.cite(u.span.evidence(c))
 	}

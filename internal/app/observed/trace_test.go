@@ -32,8 +32,38 @@ func TestTraceCommandLine(t *testing.T) {
 	stem := strings.TrimSuffix(filepath.Base(logs[0]), ".logs.jsonl")
 	beside := t.TempDir()
 	damage(t, dir, stem, beside)
+	for _, c := range traceCalls(stem, beside) {
+		args := strings.Fields(strings.NewReplacer("@DIR@", dir, "@STEM@", stem).Replace(c.args))
+		out, errs, status := w.trace(t, w.home, args...)
+		said, other := out, errs
+		if c.status == 1 || c.status == 2 {
+			said, other = errs, out
+		}
+		if status != c.status || c.status != 2 && other != "" && !strings.HasPrefix(c.args, "check ") {
+			t.Errorf("trace %s: status %d, want %d\n%s%s", c.args, status, c.status, out, errs)
+		}
+		for _, want := range c.says {
+			if !strings.Contains(said, want) {
+				t.Errorf("trace %s: no %q in\n%s", c.args, want, said)
+			}
+		}
+		for _, bad := range c.not {
+			if strings.Contains(out+errs, bad) {
+				t.Errorf("trace %s: %q in\n%s%s", c.args, bad, out, errs)
+			}
+		}
+	}
+	if made := files(t, dir); len(made) != 3 {
+		t.Errorf("beside the capture: %v", made)
+	}
+	js, _, _ := w.trace(t, w.home, "--json")
+	holdsFields(t, js)
+}
+
+// traceCalls are the command lines; beside is where damage was done.
+func traceCalls(stem, beside string) []traceCall {
 	whole := []string{stem, "○ slow-cleanup", "mcp.close mcp-1 (stdio)", "run 1   completed"}
-	for _, c := range []traceCall{
+	return []traceCall{
 		{"", 0, whole, []string{"\x1b", " at traces.jsonl:", "notes"}},
 		{"explain", 0, whole, nil},
 		{"@DIR@", 0, whole, nil},
@@ -88,32 +118,7 @@ func TestTraceCommandLine(t *testing.T) {
 		{"diff @STEM@ " + beside + "/missing", 1, []string{"no capture"}, nil},
 		{"diff @STEM@", 2, []string{"<b>"}, nil},
 		{"diff @STEM@ @DIR@ --over -1", 2, []string{"--over"}, nil},
-	} {
-		args := strings.Fields(strings.NewReplacer("@DIR@", dir, "@STEM@", stem).Replace(c.args))
-		out, errs, status := w.trace(t, w.home, args...)
-		said, other := out, errs
-		if c.status == 1 || c.status == 2 {
-			said, other = errs, out
-		}
-		if status != c.status || c.status != 2 && other != "" && !strings.HasPrefix(c.args, "check ") {
-			t.Errorf("trace %s: status %d, want %d\n%s%s", c.args, status, c.status, out, errs)
-		}
-		for _, want := range c.says {
-			if !strings.Contains(said, want) {
-				t.Errorf("trace %s: no %q in\n%s", c.args, want, said)
-			}
-		}
-		for _, bad := range c.not {
-			if strings.Contains(out+errs, bad) {
-				t.Errorf("trace %s: %q in\n%s%s", c.args, bad, out, errs)
-			}
-		}
 	}
-	if made := files(t, dir); len(made) != 3 {
-		t.Errorf("beside the capture: %v", made)
-	}
-	js, _, _ := w.trace(t, w.home, "--json")
-	holdsFields(t, js)
 }
 
 // holdsFields holds the names of --json: programs read them.
