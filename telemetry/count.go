@@ -162,7 +162,7 @@ func (s *slowInstruments) countSpan(o *openSpan) {
 		l = l.with(KeyCleanupOutcome, WordOf("detached"))
 	case m == metricCleanup:
 		l = l.with(KeyCleanupOutcome, WordOf("done"))
-	case o.failed:
+	case o.failed && !uncoded[m]:
 		l = l.withCode(o.code)
 	}
 	l.extra = s.extra(o)
@@ -173,6 +173,10 @@ func (s *slowInstruments) countSpan(o *openSpan) {
 	s.sample(m, l, s.exemplar(o, took, o.ends()))
 	s.countInts(o, l.extra)
 }
+
+// uncoded are metrics of spans that can fail, and are not split by what of: an
+// outcome says it, or it is in the span alone (telemetry.md 6).
+var uncoded = [slowMetricCount]bool{metricRetries: true, metricApproval: true, metricAppend: true, metricRead: true, metricFingerprint: true}
 
 // countedWords are the words that the metric of a span is split by.
 func (o *openSpan) countedWords() (l labels) {
@@ -202,8 +206,11 @@ func (s *slowInstruments) countInts(o *openSpan, x extra) {
 		}
 		with := l
 		with.extra.modality = len(slowInfos[row.metric].bounds) == 0
-		if row.metric == metricCodeModeCalls {
+		switch row.metric {
+		case metricCodeModeCalls:
 			with = labels{}.with(KeyCodeModeLimit, o.word(KeyCodeModeLimit))
+		case metricRunContent, metricSubagentQueue:
+			with = labels{} // only one agent has them
 		}
 		s.sample(row.metric, with, s.exemplar(o, float64(n)*row.scale, o.ends()))
 	}

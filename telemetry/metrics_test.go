@@ -96,8 +96,11 @@ func TestEveryMetricIsProduced(t *testing.T) {
 	j := newJournal(c, &decision{config: config.Config{File: config.File{On: true}}})
 	got := produced{}
 	live(tel, func() { got.look(j) })
-	stop(t, tel, dir)
+	files := stop(t, tel, dir)
 	got.look(j) // now all spans are counted
+	if !strings.Contains(files["metrics"], `{"name":"`+nameFileSize+`","unit":"By","gauge":`) {
+		t.Errorf("%s is not in %s", nameFileSize, files["metrics"])
+	}
 	var lines []string
 	for _, m := range Catalogue() {
 		if !ofTheChild(m) {

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"magicode/internal/event"
 	"magicode/pkg/client"
@@ -69,6 +72,9 @@ func TestEveryEndIsCaptured(t *testing.T) {
 				}
 				seen := map[string][]string{}
 				for _, s := range p.Spans() {
+					if s.Name == "magi.child" && s.Error != (exit.Code != 0) {
+						t.Errorf("error %v, exit code %d", s.Error, exit.Code)
+					}
 					seen[s.Name] = append(seen[s.Name], fmt.Sprint(s.Attributes["magi.exit.reason"], " ", s.Attributes["process.exit.code"]))
 				}
 				want := map[string]string{"magi.child": fmt.Sprintf("[%s %d]", reason, exit.Code), "magi.cleanup": fmt.Sprintf("[%s <nil>]", began(reason))}
@@ -80,6 +86,66 @@ func TestEveryEndIsCaptured(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestEveryMethodIsCaptured: each of the nine methods has a span of its own, below
+// the child's, and one that is no method has the name of none; a run is in error
+// only if it failed (T-16, T-17).
+func TestEveryMethodIsCaptured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := spantest.New(t)
+		outcomes := []func(ctx context.Context) event.Finished{
+			untilCancelled,
+			func(context.Context) event.Finished { return completed },
+			func(context.Context) event.Finished {
+				return event.Finished{Outcome: localagent.OutcomeFailed, Persistence: localagent.PersistenceDegraded, Err: errFixture}
+			},
+		}
+		b := &backend{tel: p.Tel}
+		b.newRun = func(RunRequest) (Run, error) { return &fakeRun{do: outcomes[b.runs.Load()-1]}, nil }
+		r := newRig(t, b).attached()
+		for i, frame := range []string{"status {}", `session.open {"session_id":"s1"}`, `history.page {"session_id":"s1","revision":"r"}`,
+			`turn.start {"session_id":"s1","prompt":"p"}`, `approval.answer {"session_id":"s1","run_id":"id-2","approval_id":"a1","allow":true}`,
+			`turn.cancel {"session_id":"s1","run_id":"id-2"}`, `turn.start {"session_id":"s1","prompt":"p"}`, `turn.start {"session_id":"s1","prompt":"p"}`,
+			"status.all {}", "shutdown {}"} {
+			method, params, _ := strings.Cut(frame, " ")
+			r.send(req(fmt.Sprint("q", i), method, params))
+		}
+		for range 50 {
+			if _, over := r.ended(); over {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		var got []string
+		child := ""
+		for _, s := range p.Spans() {
+			switch {
+			case s.Name == "magi.child":
+				child = s.ID
+			case s.Attributes["rpc.method"] != nil:
+				if s.Name != s.Attributes["rpc.method"] || s.Attributes["rpc.response.status_code"] != s.Attributes["error.type"] {
+					t.Errorf("%s: %v", s.Name, s.Attributes)
+				}
+				fallthrough
+			case s.Name == telemetry.SpanRun.String():
+				got = append(got, fmt.Sprint(s.Name, " ", s.Attributes["error.type"], " ", s.Error))
+			}
+		}
+		for _, s := range p.Spans() {
+			if s.Attributes["rpc.method"] != nil && s.Parent != child {
+				t.Errorf("%s is below %s", s.Name, s.Parent)
+			}
+		}
+		want := []string{"_OTHER unsupported_method false", "approval.answer stale_approval false", "history.page <nil> false", "initialize <nil> false",
+			"invoke_agent magi-code <nil> false", "invoke_agent magi-code <nil> false", "invoke_agent magi-code execution_failed true",
+			"session.create <nil> false", "session.open <nil> false", "shutdown <nil> false", "status <nil> false",
+			"turn.cancel <nil> false", "turn.start <nil> false", "turn.start <nil> false", "turn.start <nil> false"}
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 // began is why a cleanup began that ended for reason: where closing takes too
