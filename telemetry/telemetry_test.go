@@ -264,7 +264,11 @@ func TestNothingBeforeTheDecisionIsLost(t *testing.T) {
 	}
 }
 
+// TestStatusRules: which of the 33 codes make a request an error (T-17).
 func TestStatusRules(t *testing.T) {
+	if n := len(localagent.Codes()); n != 33 {
+		t.Errorf("%d codes", n)
+	}
 	for _, c := range localagent.Codes() {
 		fault := slices.Contains([]string{"startup_failed", "configuration_invalid", "provider_unavailable", "profile_invalid", "mcp_unavailable",
 			"session_invalid", "history_limit", "content_limit", "execution_failed", "persistence_failed", "output_unavailable"}, string(c))
@@ -278,6 +282,26 @@ func TestStatusRules(t *testing.T) {
 		}
 		if !strings.Contains(traces, `{"key":"rpc.response.status_code","value":{"stringValue":"`+string(c)+`"}}`) {
 			t.Errorf("%s: no status code in %s", c, traces)
+		}
+	}
+}
+
+// TestStatusOfKinds: what fails is an error, unless it was cancelled, in spans of
+// every kind but a request's; what has an error type and nothing else has no status.
+func TestStatusOfKinds(t *testing.T) {
+	for code, faults := range map[string]int{"timeout": int(kindCount) - 1, "cancelled": 0} {
+		tel, dir := started(t)
+		for k := range kindCount {
+			_, s := tel.Begin(context.Background(), k)
+			s.Fail(CodeOf(code))
+			s.End()
+		}
+		traces := stop(t, tel, dir)["traces"]
+		if n := strings.Count(traces, `"status":{"code":2}`); n != faults || strings.Count(traces, `"status":`) != n {
+			t.Errorf("%s: %d errors", code, n)
+		}
+		if n := strings.Count(traces, `{"key":"error.type","value":{"stringValue":"`+code+`"}}`); n != int(kindCount) {
+			t.Errorf("%s: %d error types", code, n)
 		}
 	}
 }
@@ -494,7 +518,7 @@ func TestAppendCap(t *testing.T) {
 	if n := strings.Count(files["traces"], `"name":"magi.session.append"`); n != maxRunAppends+1 {
 		t.Errorf("%d spans", n)
 	}
-	if !strings.Contains(files["metrics"], `"count":"2100"`) {
+	if !strings.Contains(files["metrics"], `"count":"2101"`) {
 		t.Error("the metric does not count them all")
 	}
 }

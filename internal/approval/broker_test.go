@@ -115,6 +115,11 @@ func TestOutcomes(t *testing.T) {
 		if diff := cmp.Diff(want, p.Values("magi.approval.wait", "magi.approval.outcome")); diff != "" {
 			t.Error(diff)
 		}
+		for _, s := range p.Spans() {
+			if s.Error || s.Attributes["error.type"] != nil {
+				t.Errorf("an answer counts as an error: %v", s.Attributes)
+			}
+		}
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"os"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"magicode/pkg/localagent"
 	"magicode/telemetry"
+	"magicode/telemetry/reader/spantest"
 )
 
 // owner is the connection of these tests: a lock, and what it was told when.
@@ -35,8 +37,12 @@ func (o *owner) Broken(err error) {
 
 func newOwner(t *testing.T, tr Transport) *owner {
 	t.Helper()
+	return observedOwner(tr, telemetry.Tel{})
+}
+
+func observedOwner(tr Transport, tel telemetry.Tel) *owner {
 	o := &owner{began: time.Now()}
-	o.w = NewWriter(tr, o, telemetry.Tel{})
+	o.w = NewWriter(tr, o, tel)
 	return o
 }
 
@@ -163,6 +169,36 @@ func TestWriterDeadline(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestMargin: what is left of a frame's 2,000 ms counts from when it was queued to
+// its last byte, whatever was written of it in between, and less than 500 ms is a
+// near miss (T-20).
+func TestMargin(t *testing.T) {
+	for left, near := range map[time.Duration]float64{499 * time.Millisecond: 1, 501 * time.Millisecond: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			p := spantest.New(t)
+			b := newBuffered(30)
+			defer b.Close()
+			o := observedOwner(b, p.Tel)
+			o.queue(100, 100)
+			time.Sleep(time.Second)
+			read(t, b.client(), 80) // then the first frame is written, and a part of the second
+			time.Sleep(time.Second - left)
+			read(t, b.client(), 120)
+			synctest.Wait()
+			if n, err := o.state(); n != 0 || err != nil {
+				t.Fatalf("%d frames pending, %v", n, err)
+			}
+			margin, misses := p.Points("magi.output.deadline.margin"), 0.0
+			for _, at := range p.Points("magi.output.near_misses") {
+				misses += at.Value
+			}
+			if len(margin) != 1 || margin[0].Count != 2 || time.Duration(math.Round(margin[0].Sum*1e9)) != time.Second+left || misses != near {
+				t.Errorf("%v left: %v near misses, margins %+v", left, misses, margin)
+			}
+		})
 	}
 }
 

@@ -152,9 +152,19 @@ func (p *Probe) Spans() []reader.Span {
 func (p *Probe) Counts(metric, key string) map[string]uint64 {
 	p.t.Helper()
 	out := map[string]uint64{}
+	for _, at := range p.Points(metric) {
+		out[at.Labels[key]] += at.Count
+	}
+	return out
+}
+
+// Points ends telemetry and reads what a metric has counted, from one line of the
+// capture to the next.
+func (p *Probe) Points(metric string) (out []reader.Point) {
+	p.t.Helper()
 	for _, at := range p.read("metrics").Points {
 		if at.Name == metric {
-			out[at.Labels[key]] += at.Count
+			out = append(out, at)
 		}
 	}
 	return out
