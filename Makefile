@@ -134,8 +134,8 @@ kit: build ## the conformance kit, where it stands beside the project
 
 KILLS ?= 200
 .PHONY: torture
-torture: ## long forms: the fault matrix, killed children, captures against the frames of 200 runs
-	MAGI_CODE_TORTURE_KILLS=$(KILLS) MAGI_TORTURE=1 go test -count=1 -timeout 60m -v -run 'Fault|Killed|Matrix|CaptureTells|MissingHook' ./internal/session ./internal/lease ./internal/app/observed ./bench/torture
+torture: ## long forms: the fault matrix, killed children, each hook of the frames taken out in turn
+	MAGI_CODE_TORTURE_KILLS=$(KILLS) MAGI_TORTURE=1 go test -count=1 -timeout 60m -v -run 'Fault|Killed|Matrix|MissingHook' ./internal/session ./internal/lease ./internal/app/observed ./bench/torture
 
 .PHONY: interop-mcp
 interop-mcp: ## the MCP client against servers of others and the conformance suite (npm, PyPI)

@@ -20,16 +20,6 @@ import (
 	"magicode/telemetry/otlp/otlptest"
 )
 
-// What only errors and definitions say.
-const (
-	canaryError  = "CANARYERRORqx13"
-	canaryServer = "canaryserverqx14"
-	canaryTool   = "canarytoolqx15"
-
-	canaryProfile = "canaryprofileqx16"
-	canaryPanic   = "CANARYPANICqx17"
-)
-
 // TestErrorsDoNotLeak: neither the text of a provider's refusal, nor the names of
 // an MCP server and of a tool that nobody has, leave by any sink.
 func TestErrorsDoNotLeak(t *testing.T) {
@@ -85,13 +75,10 @@ func TestErrorsDoNotLeak(t *testing.T) {
 	if len(made) < 8 {
 		t.Errorf("only %d things to look into", len(made))
 	}
+	holdNone(t, w, made)
 	failed := false
-	for name, text := range made {
-		if strings.HasSuffix(name, ".salt") || strings.HasSuffix(name, ".lock") {
-			continue
-		}
+	for _, text := range made {
 		failed = failed || strings.Contains(text, `"stringValue":"400"`)
-		holdsNone(t, w, name, text)
 	}
 	if !failed {
 		t.Error("the refusal is in no capture")
@@ -127,15 +114,24 @@ func (p panicking) Open(name string, flags vfs.Flag, perm fs.FileMode) (vfs.File
 	return p.FS.Open(name, flags, perm)
 }
 
-// TestNamesAndPanicsDoNotLeak: what a tool panics with, the names of a profile, of
-// an MCP server and of its tool, and a word of the answer that came in two pieces
-// leave by no sink, the runtime trace among them (T-28).
-func TestNamesAndPanicsDoNotLeak(t *testing.T) {
+// TestNothingLeaks: what a tool panics with, the names of a profile, of an MCP
+// server and of its tool, what that tool found and why it failed, a word of the
+// answer that came in two pieces, reasoning, the provider's own ids, instructions,
+// a skill and a hook leave by no sink, the runtime trace among them (T-28).
+func TestNothingLeaks(t *testing.T) {
 	collector, prom := otlptest.HTTP(t), filepath.Join(t.TempDir(), "m.prom")
 	// A cleanup that is nearly given up: only then there is a runtime trace.
 	s := newTimed(t, &delay{stage: "shutdown", where: "fs", match: "remove .writer", lasts: localagent.CleanupWait - 200*time.Millisecond})
 	s.tool, s.fs = canaryTool, panicking{s.fs}
+	s.refuse.Store(1)
+	s.w.settings["automation"] = map[string]any{"hooks": map[string]any{"enabled": true, "after_tool": []any{map[string]any{"label": canaryHook, "command": "echo " + canaryHook}}}}
 	s.serve(canaryServer)
+	write(t, filepath.Join(s.w.work, "AGENTS.md"), canaryRule)
+	skill := filepath.Join(s.w.home, "skills", strings.ToLower(canaryRule))
+	if err := os.MkdirAll(skill, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(skill, "SKILL.md"), "---\nname: "+strings.ToLower(canaryRule)+"\ndescription: "+canaryRule+"\n---\n"+canaryRule+"\n")
 	profiles := filepath.Join(s.w.home, "subagents")
 	if err := os.MkdirAll(profiles, 0o700); err != nil {
 		t.Fatal(err)
@@ -144,22 +140,17 @@ func TestNamesAndPanicsDoNotLeak(t *testing.T) {
 	s.env = []string{"MC_TELEMETRY=file,otlp,prom", "MC_TELEMETRY_PROM=" + prom, "MC_TELEMETRY_OTLP_ENDPOINT=" + collector.URL, "MC_TELEMETRY_RUNTIME_TRACE=always", "MC_TELEMETRY_SHUTDOWN_MS=500"}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s.converse(ctx, plan{Steps: []string{"read", canaryTool, canaryProfile, "split"}})
+	s.converse(ctx, plan{Steps: []string{"read", canaryTool, "reason", canaryTool, canaryProfile, "split"}})
 	s.closed()
 	made := left(t, s.w, prom, collector)
 	kinds := map[string]int{}
-	for name, text := range made {
+	for name := range made {
 		if strings.HasSuffix(name, ".salt") || strings.HasSuffix(name, ".lock") {
 			continue
 		}
 		kinds[strings.TrimLeft(filepath.Ext(name), ".")]++
-		holdsNone(t, s.w, name, text)
-		for _, half := range []string{canaryReply[:len(canaryReply)/2], canaryReply[len(canaryReply)/2:]} {
-			if strings.Contains(text, half) {
-				t.Errorf("%s holds a half of the answer", name)
-			}
-		}
 	}
+	holdNone(t, s.w, made)
 	if kinds["trace"] != 1 || kinds["prom"] != 1 || kinds["jsonl"] != 3 || kinds["json"] != 1 || kinds[""] < 2 {
 		t.Errorf("looked into %v %s", kinds, made["telemetry-status.json"])
 	}
@@ -167,7 +158,7 @@ func TestNamesAndPanicsDoNotLeak(t *testing.T) {
 	for _, sp := range spans(t, s.w) {
 		got[fmt.Sprint(sp.Name, " ", sp.get("magi.tool.outcome"))]++
 	}
-	for _, want := range []string{"execute_tool read error", "execute_tool mcp ok", "execute_tool subagents ok"} {
+	for _, want := range []string{"execute_tool read error", "execute_tool mcp ok", "execute_tool mcp error", "execute_tool subagents ok", "magi.hook <nil>"} {
 		if got[want] == 0 {
 			t.Errorf("no %s among %v", want, got)
 		}

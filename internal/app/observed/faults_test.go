@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -199,6 +200,17 @@ func TestFaultsHurtNobody(t *testing.T) {
 			took := min(got.took, same.took)
 			if took > soonest+slack {
 				took = w.soonest(t, soonest+slack, f.env...)
+			}
+			for _, w := range []*world{w, gated} {
+				made := files(t, w.home)
+				for _, place := range f.env {
+					for _, folder := range []string{"MC_TELEMETRY_DIR=", "MC_TELEMETRY_PROM="} {
+						if path, ok := strings.CutPrefix(place, folder); ok && filepath.Dir(path) != "/" {
+							maps.Copy(made, files(t, filepath.Dir(path)))
+						}
+					}
+				}
+				holdNone(t, w, made)
 			}
 			t.Logf("exit after %v, without telemetry %v", took, soonest)
 			if took > soonest+slack {

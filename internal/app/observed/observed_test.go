@@ -1,8 +1,6 @@
 package observed
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,28 +45,7 @@ func TestNoContentLeaks(t *testing.T) {
 	if len(made) < 6 {
 		t.Fatalf("only %d files were made", len(made))
 	}
-	for name, text := range made {
-		if strings.HasSuffix(name, ".salt") || strings.HasSuffix(name, ".lock") {
-			continue
-		}
-		holdsNone(t, w, name, text)
-	}
-}
-
-// holdsNone looks for every canary in every form.
-func holdsNone(t *testing.T, w *world, name, text string) {
-	t.Helper()
-	lower := strings.ToLower(text)
-	for _, c := range canaries() {
-		for _, form := range []string{c, base64.StdEncoding.EncodeToString([]byte(c))[:12], hex.EncodeToString([]byte(c))} {
-			if strings.Contains(lower, strings.ToLower(form)) {
-				t.Errorf("%s holds %s", name, form)
-			}
-		}
-	}
-	if strings.Contains(text, w.home) || strings.Contains(text, w.work) {
-		t.Errorf("%s holds a path", name)
-	}
+	holdNone(t, w, made)
 }
 
 // attribute is one of a span; its value has its type for a key.

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ import (
 
 // plan is what happens in one run: each step is a request to the model.
 type plan struct {
-	Steps  []string // "text", "burst", "read", "bash", "refuse", "hang"
+	Steps  []string // "text", "burst", "flood", "read", "bash", "refuse", "hang"
 	Chunks int      // of text in each answer
 	Answer string   // to approvals: allow, deny or cancel
 }
@@ -74,6 +75,7 @@ func planned(rw http.ResponseWriter, r *http.Request) {
 	}
 	a := &answer{rw: rw}
 	rw.Header().Set("Content-Type", "text/event-stream")
+	rw.Header().Set("X-Request-Id", canaryResponse)
 	a.say(p, what)
 	switch what {
 	case "hang":
@@ -89,6 +91,9 @@ func planned(rw http.ResponseWriter, r *http.Request) {
 		a.call("subagents", map[string]any{"tasks": []any{map[string]any{"intent": `plan {"Steps":["sub"]}`}}})
 	case canaryProfile:
 		a.call("subagents", map[string]any{"tasks": []any{map[string]any{"intent": `plan {"Steps":["sub"]}`, "agent": canaryProfile, "identity": canaryProfile}}})
+	case "reason":
+		a.chunk(map[string]any{"reasoning_content": canaryThought + " " + canaryThought}, nil)
+		a.call("read", map[string]any{"path": canaryArgument})
 	case "split": // a word in two pieces
 		a.chunk(map[string]any{"content": canaryReply[:len(canaryReply)/2]}, nil)
 		_ = http.NewResponseController(rw).Flush()
@@ -105,18 +110,27 @@ func planned(rw http.ResponseWriter, r *http.Request) {
 type answer struct{ rw http.ResponseWriter }
 
 func (a *answer) chunk(delta map[string]any, finish any) {
-	b, _ := json.Marshal(map[string]any{"id": "x", "object": "chat.completion.chunk", "model": canaryAnswering,
+	b, _ := json.Marshal(map[string]any{"id": canaryResponse, "object": "chat.completion.chunk", "model": canaryAnswering,
 		"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}})
 	fmt.Fprintf(a.rw, "data: %s\n\n", b)
 }
 
+// The pieces that a burst and a flood come in: of the one six fit in a delta, the
+// other fills one.
+var (
+	burstPiece = strings.Repeat("word ", 120)
+	floodPiece = strings.Repeat("flow ", localagent.MaxLiveTextBytes/5)
+)
+
 func (a *answer) say(p plan, what string) {
 	text, flush := fmt.Sprintf("step %s ", what), http.NewResponseController(a.rw)
 	chunks := p.Chunks
-	if what == "burst" {
-		text, chunks = strings.Repeat("word ", 120), 400
-	}
-	if what == "hang" {
+	switch what {
+	case "burst":
+		text, chunks = burstPiece, 250
+	case "flood": // more than all queues hold while the host does not read
+		text, chunks = floodPiece, 150
+	case "hang":
 		chunks = max(chunks, 1) // the driver cancels at the first
 	}
 	for range chunks {
@@ -136,15 +150,15 @@ func (a *answer) call(name string, args map[string]any) {
 }
 
 // sluggish lets the child's output pile up: it stops for a while in the middle
-// of a burst.
+// of a burst or a flood.
 type sluggish struct {
 	r    io.Reader
-	stop atomic.Bool // at the next burst
+	stop atomic.Bool // at the next one
 }
 
 func (s *sluggish) Read(b []byte) (int, error) {
 	n, err := s.r.Read(b)
-	if bytes.Contains(b[:n], []byte("word word")) && s.stop.Swap(false) {
+	if (bytes.Contains(b[:n], []byte("word word")) || bytes.Contains(b[:n], []byte("flow flow"))) && s.stop.Swap(false) {
 		time.Sleep(300 * time.Millisecond)
 	}
 	return n, err
@@ -178,7 +192,11 @@ func randomRuns(t *testing.T, program string, seed uint64, n int) (stream, captu
 		if answers := []string{"allow", "deny", "cancel"}; i < len(answers) { // each is among any few runs
 			p.Steps, p.Answer = []string{"bash", "burst"}, answers[i]
 		}
-		slow.stop.Store(i == 0 || r.IntN(2) == 0)
+		last := i == n-1
+		if last { // what came after so much text would begin with a compaction
+			p.Steps = []string{"flood"}
+		}
+		slow.stop.Store(i == 0 || last || r.IntN(2) == 0)
 		if err := p.drive(ctx, c, session.SessionID); err != nil {
 			t.Fatalf("%+v: %v", p, err)
 		}
@@ -196,6 +214,9 @@ func randomRuns(t *testing.T, program string, seed uint64, n int) (stream, captu
 	}
 	s := fromFrames(t, c.sent, said.frames)
 	e, odd := fromCapture(whole)
+	if e.Merged == 0 { // the host stopped in the first burst
+		odd = append(odd, "no deltas were merged")
+	}
 	return &s, &e, odd
 }
 
@@ -236,74 +257,82 @@ func (p plan) drive(ctx context.Context, c *child, session string) error {
 
 const runsPerChild = 10
 
+// noFrame leaves out what no frame tells: it is held against the rest of the capture.
+var noFrame = cmpopts.IgnoreFields(tally{}, "Merged")
+
 // TestCaptureTellsTheStream: from a capture alone comes what the frames say, for
-// 20 random runs; 200 in make torture.
+// 200 random runs in 20 children.
 func TestCaptureTellsTheStream(t *testing.T) {
-	children := 2
-	if os.Getenv("MAGI_TORTURE") != "" {
-		children = 20
-	}
+	const children = 20
+	var mu sync.Mutex
 	seen := map[string]int{}
-	for seed := range uint64(children) {
-		stream, capture, odd := randomRuns(t, "", seed, runsPerChild)
-		for range 3 {
-			if stream == nil {
-				stream, capture, odd = randomRuns(t, "", seed, runsPerChild)
-			}
+	t.Run("children", func(t *testing.T) {
+		for seed := range uint64(children) {
+			t.Run(fmt.Sprint(seed), func(t *testing.T) {
+				t.Parallel()
+				stream, capture, odd := wholeRuns(t, "", seed)
+				if diff := cmp.Diff(stream, capture, noFrame); diff != "" || len(odd) > 0 {
+					t.Errorf("-stream +capture\n%s%s", diff, strings.Join(odd, "\n"))
+				}
+				if stream.LastSeq < 50 || len(stream.Runs) != runsPerChild {
+					t.Errorf("nothing much happened: %+v", stream)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				capture.addTo(seen)
+			})
 		}
-		if stream == nil {
-			t.Fatal("four captures were not whole")
-		}
-		if diff := cmp.Diff(stream, capture, cmpopts.IgnoreFields(tally{}, "Merged")); diff != "" || len(odd) > 0 {
-			t.Errorf("seed %d: -stream +capture\n%s%s", seed, diff, strings.Join(odd, "\n"))
-		}
-		if stream.LastSeq < 50 || len(stream.Runs) != runsPerChild {
-			t.Errorf("seed %d: nothing much happened: %+v", seed, stream)
-		}
-		seen["deltas that were frames"] += stream.Deltas
-		seen["deltas merged"] += capture.Merged
-		seen["messages with dropped text"] += map[bool]int{true: 1}[stream.Dropped]
-		for k, n := range stream.Outcomes {
-			seen["run "+k] += n
-		}
-		for k, n := range stream.Approvals {
-			seen["approval "+k] += n
-		}
-	}
+	})
 	t.Logf("%d runs: %v", children*runsPerChild, seen)
-	for _, want := range []string{"run completed", "run failed", "run cancelled", "approval allow", "approval deny", "approval cancelled"} {
+	for _, want := range []string{"run completed", "run failed", "run cancelled", "approval allow", "approval deny", "approval cancelled", "deltas merged", "deltas dropped"} {
 		if seen[want] == 0 {
 			t.Errorf("there was no %s among the runs", want)
 		}
 	}
 }
 
-// TestCheckerFindsAMissingHook builds the program with one hook taken out, in
-// turn, and wants the checker to notice each: in make torture, as it compiles.
-func TestCheckerFindsAMissingHook(t *testing.T) {
-	if os.Getenv("MAGI_TORTURE") == "" {
-		t.Skip("builds the program several times; MAGI_TORTURE=1")
+// wholeRuns are random runs whose capture is whole.
+func wholeRuns(t *testing.T, program string, seed uint64) (stream, capture *tally, odd []string) {
+	t.Helper()
+	for range 4 {
+		if stream, capture, odd = randomRuns(t, program, seed, runsPerChild); stream != nil {
+			return stream, capture, odd
+		}
 	}
-	for name, cut := range map[string]struct{ file, line string }{
+	t.Fatal("four captures were not whole")
+	return nil, nil, nil
+}
+
+// hook is a line of the program that tells telemetry something.
+type hook struct{ file, line string }
+
+func hooks() map[string]hook {
+	const queue = "internal/event/queue.go"
+	return map[string]hook{
+		"frames in":        {"telemetry/hot.go", "\tc.hot.framesIn[i].Add(1)\n"},
 		"frames out":       {"telemetry/hot.go", "\tc.hot.framesOut[kind].Add(1)\n"},
-		"deltas queued":    {"internal/event/queue.go", "\tq.push(Item{delta: d})\n\tq.tel.DeltaQueued()\n"},
+		"deltas queued":    {queue, "\tq.tel.DeltaQueued()\n"},
+		"deltas merged":    {queue, "\tq.tel.DeltaMerged()\n"},
+		"deltas dropped":   {"internal/runner/segment.go", "\tt.tel.DeltaDropped() // reconciliation follows at once (decision 31)\n"},
 		"run outcome":      {"internal/server/observe.go", "\tspan.Str(telemetry.KeyRunOutcome, telemetry.WordOf(f.Outcome))\n"},
 		"run id":           {"internal/server/observe.go", "\tspan.Name(telemetry.KeyRunHash, telemetry.WireID(r.id))\n"},
 		"approval outcome": {"internal/approval/broker.go", "\t\tspan.Str(telemetry.KeyApprovalOutcome, telemetry.WordOf(outcomeWord(ctx, answer, err)))\n"},
-	} {
+	}
+}
+
+// TestCheckerFindsAMissingHook builds the program with one hook taken out and
+// wants the checker to notice: one of them here, as it compiles, and each in turn
+// in make torture.
+func TestCheckerFindsAMissingHook(t *testing.T) {
+	for name, cut := range hooks() {
+		if name != "deltas merged" && os.Getenv("MAGI_TORTURE") == "" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
-			program := without(t, cut.file, cut.line)
-			for range 4 {
-				stream, capture, odd := randomRuns(t, program, 1, runsPerChild)
-				if stream == nil {
-					continue
-				}
-				if cmp.Equal(stream, capture, cmpopts.IgnoreFields(tally{}, "Merged")) && len(odd) == 0 {
-					t.Error("the checker did not notice")
-				}
-				return
+			stream, capture, odd := wholeRuns(t, without(t, cut.file, cut.line), 1)
+			if cmp.Equal(stream, capture, noFrame) && len(odd) == 0 {
+				t.Error("the checker did not notice")
 			}
-			t.Fatal("no capture was whole")
 		})
 	}
 }
@@ -319,11 +348,10 @@ func without(t *testing.T, file, piece string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := strings.TrimSuffix(strings.TrimPrefix(piece, "\tq.push(Item{delta: d})\n"), "") // the hook is its last line
 	if strings.Count(string(text), piece) != 1 {
 		t.Fatalf("%s has %q %d times", file, piece, strings.Count(string(text), piece))
 	}
-	changed := strings.Replace(string(text), piece, strings.TrimSuffix(piece, kept), 1)
+	changed := strings.Replace(string(text), piece, "", 1)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "changed.go"), changed)
 	overlay, _ := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, file): filepath.Join(dir, "changed.go")}})

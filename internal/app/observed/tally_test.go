@@ -16,13 +16,26 @@ import (
 // directions, or recomputed from an exported capture alone.
 type tally struct {
 	LastSeq   int
-	Frames    map[string]int // responses, and events by name
+	Frames    map[string]int // requests, responses, and events by name
 	Outcomes  map[string]int // of runs
 	Approvals map[string]int // by outcome
 	Deltas    int            // that were frames
 	Merged    int            // into others, before they were; no frame tells
-	Dropped   bool           // some text came only with its reconciliation
+	Dropped   int            // messages of which some text came only with its reconciliation
 	Runs      []string       // hashes of their ids, in their order
+}
+
+// addTo adds what there was to a count of it.
+func (s *tally) addTo(seen map[string]int) {
+	seen["deltas that were frames"] += s.Deltas
+	seen["deltas merged"] += s.Merged
+	seen["deltas dropped"] += s.Dropped
+	for k, n := range s.Outcomes {
+		seen["run "+k] += n
+	}
+	for k, n := range s.Approvals {
+		seen["approval "+k] += n
+	}
 }
 
 // wireHash is the documented hash of a protocol id.
@@ -39,6 +52,7 @@ func fromFrames(t *testing.T, sent, received []string) tally {
 	t.Helper()
 	s := &streamed{tally: tally{Frames: map[string]int{}, Outcomes: map[string]int{}, Approvals: map[string]int{}},
 		methods: map[string]request{}, open: map[string]bool{}, messages: map[string]*message{}}
+	s.Frames["request"] = len(sent)
 	for _, line := range sent {
 		var r request
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
@@ -55,7 +69,9 @@ func fromFrames(t *testing.T, sent, received []string) tally {
 	}
 	s.Approvals["cancelled"] += len(s.open)
 	for _, m := range s.messages {
-		s.Dropped = s.Dropped || m.live != m.whole
+		if m.live != m.whole {
+			s.Dropped++
+		}
 	}
 	if s.Approvals["cancelled"] == 0 {
 		delete(s.Approvals, "cancelled")
@@ -161,9 +177,8 @@ func fromCapture(c *reader.Capture) (tally, []string) {
 		}
 	}
 	e.LastSeq = int(c.Total("magi.frames", "magi.direction", "out"))
-	if n := int(c.Total("magi.frames", "magi.direction", "out", "magi.frame.type", "response")); n > 0 {
-		e.Frames["response"] = n
-	}
+	e.Frames["request"] = int(c.Total("magi.frames", "magi.direction", "in"))
+	e.Frames["response"] = int(c.Total("magi.frames", "magi.direction", "out", "magi.frame.type", "response"))
 	for name, n := range c.Split("magi.frames", "magi.event") {
 		e.Frames[name] = int(n)
 	}
@@ -175,7 +190,7 @@ func fromCapture(c *reader.Capture) (tally, []string) {
 	}
 	e.Deltas = int(c.Total("magi.deltas", "magi.delta.outcome", "queued"))
 	merged, dropped := int(c.Total("magi.deltas", "magi.delta.outcome", "merged")), int(c.Total("magi.deltas", "magi.delta.outcome", "dropped"))
-	e.Merged, e.Dropped = merged, dropped > 0
+	e.Merged, e.Dropped = merged, dropped
 	var runs []*reader.Span
 	taken, lost, approvals := 0, 0, 0
 	for i := range c.Spans {

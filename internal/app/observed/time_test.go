@@ -136,6 +136,8 @@ type timed struct {
 	fs    vfs.FS
 	env   []string
 	tool  string // of the MCP server
+
+	refuse atomic.Int32 // so many of its calls
 }
 
 func newTimed(t *testing.T, d *delay) *timed {
@@ -193,7 +195,11 @@ func (s *timed) serveTools(rw http.ResponseWriter, r *http.Request) {
 	case "tools/list":
 		fmt.Fprintf(rw, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":%q}]}}`, m.ID, s.tool)
 	case "tools/call":
-		fmt.Fprintf(rw, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"seen"}]}}`, m.ID)
+		if s.refuse.Add(-1) >= 0 {
+			fmt.Fprintf(rw, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":%q}}`, m.ID, canaryError)
+			return
+		}
+		fmt.Fprintf(rw, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":%q}]}}`, m.ID, canarySeen)
 	case "":
 		rw.WriteHeader(http.StatusMethodNotAllowed)
 	default:
