@@ -16,7 +16,7 @@ func TestIdleJournalSleeps(t *testing.T) {
 		hi: make(chan item, hiQueue), lo: make(chan *openSpan, loQueue), wake: make(chan struct{}, 1)}
 	d.tracer = newTracer(c, d)
 	c.decided.Store(d)
-	tel := Tel{new(atomic.Pointer[core])}
+	tel := Tel{p: new(atomic.Pointer[core])}
 	tel.p.Store(c)
 	j := newJournal(c, d)
 	j.open()

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"encoding/json"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"magicode/telemetry/config"
@@ -49,7 +50,8 @@ func (s *statusFile) open(c *core, d *decision) {
 	if d.id.StateDir == "" {
 		return
 	}
-	dir, err := rawfile.OpenDir(d.id.StateDir, false, rawfile.OwnerOnly)
+	// A full disk and a folder that others may write to are what it has to tell of.
+	dir, err := rawfile.OpenDir(d.id.StateDir, false, rawfile.Anyone)
 	s.dir, s.isOpen = dir, err == nil
 }
 
@@ -92,7 +94,41 @@ func (s *statusFile) write(j *journal, state string, exit *statusExit) {
 	}
 }
 
-// refused tells that telemetry was asked for and that nothing came of it.
+// vain tells that telemetry was asked for and that nothing came of it.
+type vain struct {
+	told atomic.Pointer[chan struct{}] // closed when that is done; nil: there is nothing to tell
+}
+
+// tell writes the status in a goroutine, as every file of telemetry is written:
+// a start does not wait for it.
+func (v *vain) tell(c *core, cfg config.Config, id Identity) {
+	told := make(chan struct{})
+	v.told.Store(&told)
+	go func() {
+		defer close(told)
+		refused(c, cfg, id)
+	}()
+}
+
+// wait is for a child that ends at once; it takes no longer than files may.
+func (v *vain) wait(detached bool) {
+	if v == nil {
+		return
+	}
+	told := v.told.Load()
+	if told == nil {
+		return
+	}
+	wait := lastWait
+	if detached {
+		wait = detachedWait
+	}
+	select {
+	case <-*told:
+	case <-time.After(wait):
+	}
+}
+
 func refused(c *core, cfg config.Config, id Identity) {
 	j := newJournal(c, &decision{config: cfg, id: id})
 	j.file.state, j.prom.state = sinkOff, sinkOff

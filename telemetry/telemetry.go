@@ -11,7 +11,10 @@ import (
 )
 
 // Tel is a handle that is copied freely. The zero value is off.
-type Tel struct{ p *atomic.Pointer[core] }
+type Tel struct {
+	p    *atomic.Pointer[core]
+	vain *vain // what to wait for where telemetry was asked for in vain
+}
 
 // Identity is what is known of the child when telemetry is decided on.
 type Identity struct {
@@ -29,7 +32,7 @@ type Identity struct {
 // by default, one of them the values of variables (telemetry.md 2.6).
 func New(environ []string, start time.Time) Tel {
 	silence()
-	t := Tel{new(atomic.Pointer[core])}
+	t := Tel{new(atomic.Pointer[core]), new(vain)}
 	if !config.Killed(environ) {
 		t.p.Store(newCore(environ, start))
 	}
@@ -43,7 +46,7 @@ func silence() {
 
 // Start decides, once, which sinks are on: from the environment and the raw
 // "telemetry" value of the global settings, nil for none. It touches no file;
-// what it starts does, in a goroutine that Exit ends. A second call does nothing.
+// what it starts does, in a goroutine that ends with Exit. A second call does nothing.
 func (t Tel) Start(global []byte, id Identity) {
 	c := t.core()
 	if c == nil || !c.starting.CompareAndSwap(false, true) {
@@ -56,7 +59,7 @@ func (t Tel) Start(global []byte, id Identity) {
 	}
 	t.p.Store(nil)
 	if cfg.Asked {
-		refused(c, cfg, id)
+		t.vain.tell(c, cfg, id)
 	}
 }
 
@@ -87,7 +90,8 @@ func (t Tel) CleanupBegin() {
 // CleanupUntil tells when the wait for the cleanup ends: Exit waits no longer.
 func (t Tel) CleanupUntil(deadline time.Time) {
 	if c := t.core(); c != nil {
-		c.deadline.Store(&deadline)
+		until := deadline // a parameter whose address is taken is an allocation, also when off
+		c.deadline.Store(&until)
 	}
 }
 
@@ -97,6 +101,7 @@ func (t Tel) CleanupUntil(deadline time.Time) {
 func (t Tel) Exit(code int, reason Word, detached bool) {
 	c := t.core()
 	if c == nil {
+		t.vain.wait(detached)
 		return
 	}
 	c.exit(exitState{code: code, reason: reason, detached: detached})

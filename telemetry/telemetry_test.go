@@ -113,6 +113,7 @@ func exercise(t Tel) {
 	s.End()
 	t.BeginInChild(SpanOutputStall).End()
 	t.CleanupBegin()
+	t.CleanupUntil(now.Add(time.Second))
 	t.Snapshot()
 }
 
@@ -157,6 +158,7 @@ func hotHooks(t Tel) map[string]func() {
 		"WorkerEvents": func() { t.WorkerEvents(2) },
 		"EventWaited":  func() { t.EventWaited(time.Millisecond) },
 		"DeltaQueued":  func() { t.DeltaQueued() },
+		"DeltaMerged":  func() { t.DeltaMerged() },
 		"DeltaDropped": func() { t.DeltaDropped() },
 	}
 }
@@ -616,6 +618,7 @@ func TestAskedInVain(t *testing.T) {
 		if tel.On() {
 			t.Errorf("%s: on", value)
 		}
+		tel.Exit(0, WordOf("shutdown"), false)
 		b, err := os.ReadFile(filepath.Join(dir, statusName))
 		if err != nil || !strings.Contains(string(b), `"code":"`+code+`"`) {
 			t.Errorf("%s: %v %s", value, err, b)

@@ -93,8 +93,11 @@ func RPCCode(n int64) Code {
 
 // CodeOf returns the code s, or "_OTHER". Three digits are an HTTP status.
 func CodeOf(s string) Code {
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n < 0 {
-		return RPCCode(n)
+	if s != "" && s[0] == '-' { // else its error would be an allocation, also where telemetry is off
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil && n < 0 {
+			return RPCCode(n)
+		}
+		return 0
 	}
 	if len(s) == 3 && s[0] >= '1' && s[0] <= '5' && digit(s[1]) && digit(s[2]) {
 		return httpCode + Code(s[0]-'0')*100 + Code(s[1]-'0')*10 + Code(s[2]-'0')

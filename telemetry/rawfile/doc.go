@@ -31,4 +31,7 @@ type Access uint8
 const (
 	OwnerOnly Access = iota
 	GroupToo
+	// Anyone is for a file of a few hundred bytes in which nothing is secret: its
+	// folder may be on a full disk, too.
+	Anyone
 )

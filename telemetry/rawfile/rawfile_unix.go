@@ -14,8 +14,8 @@ import (
 
 const dirFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
-// OpenDir opens a folder that is our own, that nobody else may write to, and
-// that is on a local disk with room. make creates it, with mode 0700, in a
+// OpenDir opens a folder that is our own, that nobody but access allows may
+// write to, and that is on a local disk with room. make creates it, with mode 0700, in a
 // folder that exists.
 func OpenDir(path string, create bool, access Access) (int, error) {
 	if create {
@@ -45,10 +45,7 @@ func safeDir(fd int, access Access) error {
 	if int(st.Uid) != os.Geteuid() {
 		return DirOwner
 	}
-	forbidden := uint32(unix.S_IWOTH)
-	if access == OwnerOnly {
-		forbidden |= unix.S_IWGRP
-	}
+	forbidden := map[Access]uint32{OwnerOnly: unix.S_IWOTH | unix.S_IWGRP, GroupToo: unix.S_IWOTH}[access]
 	if uint32(st.Mode)&forbidden != 0 {
 		return DirUnsafe
 	}
@@ -59,7 +56,7 @@ func safeDir(fd int, access Access) error {
 	if remote(&fs) {
 		return DirNetwork
 	}
-	if freeOf(&fs) < FreeBytes {
+	if access != Anyone && freeOf(&fs) < FreeBytes {
 		return DiskFull
 	}
 	return nil
