@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"magicode/telemetry/otlpjson"
 	"magicode/telemetry/rawfile"
 )
@@ -137,6 +139,12 @@ func TestOccupiedNames(t *testing.T) {
 		"link":   func(p string) error { return os.Symlink("/dev/full", p) },
 		"fifo":   func(p string) error { return syscall.Mkfifo(p, 0o600) },
 		"folder": func(p string) error { return os.Mkdir(p, 0o700) },
+		"device": func(p string) error {
+			if os.Geteuid() != 0 {
+				return os.Symlink("/dev/null", p) // only the superuser may make one
+			}
+			return unix.Mknod(p, unix.S_IFCHR|0o600, int(unix.Mkdev(1, 7))) // that of /dev/full
+		},
 		"hard link": func(p string) error {
 			if err := os.WriteFile(p+"x", nil, 0o600); err != nil {
 				return err

@@ -6,16 +6,20 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"magicode/telemetry/point"
 	"magicode/telemetry/rawfile"
 )
 
+// TestFile: the mode is exact whatever the umask is.
 func TestFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "m.prom")
-	for _, mode := range []uint32{0o600, 0o640, 0o644} {
+	defer syscall.Umask(syscall.Umask(0))
+	for i, mode := range []uint32{0o600, 0o640, 0o644, 0o600, 0o640, 0o644} {
+		syscall.Umask([]int{0, 0o077}[i/3])
 		f, err := Open(path, mode)
 		if err != nil {
 			t.Fatal(err)
@@ -30,6 +34,9 @@ func TestFile(t *testing.T) {
 		info, err := os.Stat(path)
 		if err != nil || uint32(info.Mode()) != mode {
 			t.Errorf("mode %v, %v", info.Mode(), err)
+		}
+		if info, err := os.Stat(path + ".lock"); err != nil || info.Mode() != 0o600 {
+			t.Errorf("the lock: %v, %v", info.Mode(), err)
 		}
 	}
 	b, err := os.ReadFile(path)

@@ -53,10 +53,14 @@ func safeDir(fd int, access Access) error {
 	if unix.Fstatfs(fd, &fs) != nil {
 		return DirUnsafe
 	}
-	if remote(&fs) {
+	return safeDisk(&fs, access)
+}
+
+func safeDisk(fs *unix.Statfs_t, access Access) error {
+	if remote(fs) {
 		return DirNetwork
 	}
-	if access != Anyone && freeOf(&fs) < FreeBytes {
+	if access != Anyone && freeOf(fs) < FreeBytes {
 		return DiskFull
 	}
 	return nil

@@ -1,6 +1,7 @@
 package rawfile
 
 import (
+	"os"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -20,8 +21,27 @@ func TestRemote(t *testing.T) {
 	} {
 		var fs unix.Statfs_t
 		fs.Type = signed(fs.Type, c.magic)
-		if remote(&fs) != c.remote {
-			t.Errorf("%s is remote: %v", name, !c.remote)
+		fs.Bsize, fs.Bavail = 4096, 2*FreeBytes/4096
+		for _, access := range []Access{OwnerOnly, GroupToo, Anyone} {
+			if err := safeDisk(&fs, access); (err == DirNetwork) != c.remote || err != nil && err != DirNetwork {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestNoRoom: a folder where nothing is free is for nothing but a status.
+func TestNoRoom(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("that folder is the superuser's")
+	}
+	for access, want := range map[Access]error{OwnerOnly: DiskFull, GroupToo: DiskFull, Anyone: nil} {
+		fd, err := OpenDir("/proc", false, access)
+		if err != want {
+			t.Errorf("%d: %v", access, err)
+		}
+		if err == nil {
+			Close(fd)
 		}
 	}
 }
