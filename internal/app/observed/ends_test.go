@@ -129,6 +129,14 @@ func waitUntil(t *testing.T, what string, done func() bool) {
 	}
 }
 
+// told waits in a conversation until the log has begun: of what is over before
+// the first look only the end is told.
+func (w *world) told(t *testing.T) func(*child) {
+	return func(*child) {
+		waitUntil(t, "the child's start record", func() bool { return logged(t, w.home, "magi.child") })
+	}
+}
+
 // logged reports whether the log of a capture speaks of something.
 func logged(t *testing.T, home, what string) bool {
 	t.Helper()

@@ -156,6 +156,8 @@ type talk struct {
 // child is a child under way.
 type child struct {
 	*client.Client
+	t      *testing.T
+	in     io.Writer
 	cmd    *exec.Cmd
 	stderr bytes.Buffer
 	mu     sync.Mutex
@@ -184,7 +186,7 @@ func (w *world) start(t *testing.T, env ...string) *child {
 	if w.program != "" {
 		exe = w.program
 	}
-	c := &child{cmd: exec.Command(exe, "serve", "--stdio")}
+	c := &child{t: t, cmd: exec.Command(exe, "serve", "--stdio")}
 	c.cmd.Dir = w.work
 	c.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "MC_HOME=" + w.home, asProgram + "=1",
 		"CANARY_KEY=" + canaryKey, "SOMETHING=" + canaryEnv, "NO_PROXY=127.0.0.1"}, env...)
@@ -204,6 +206,7 @@ func (w *world) start(t *testing.T, env ...string) *child {
 	if w.slow != nil {
 		from = w.slow(out)
 	}
+	c.in = in
 	c.Client = client.New(from, in, func(sent bool, frame []byte) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -214,6 +217,21 @@ func (w *world) start(t *testing.T, env ...string) *child {
 		c.frames = append(c.frames, string(frame))
 	})
 	return c
+}
+
+// says writes a line that no client would.
+func (c *child) says(line string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// heard is what the child has said so far.
+func (c *child) heard() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.frames)
 }
 
 // end waits for the child to be gone.

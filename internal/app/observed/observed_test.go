@@ -7,11 +7,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"magicode/pkg/localagent"
 	"magicode/telemetry/otlp/otlptest"
 )
 
@@ -99,6 +102,7 @@ func spans(t *testing.T, w *world) []span {
 // TestFilesArePrivate holds modes and the first and the last line of the log.
 func TestFilesArePrivate(t *testing.T) {
 	w := newWorld(t)
+	w.during = w.told(t)
 	w.converse(t, "MC_TELEMETRY=file")
 	dir := filepath.Join(w.home, "state", "telemetry")
 	entries, err := os.ReadDir(dir)
@@ -157,8 +161,10 @@ type statusFile struct {
 		Bytes   int64
 		Dropped int
 	}
-	Problems []struct{ Code, Key string }
+	Problems []problem
 }
+
+type problem struct{ Code, Key string }
 
 // read reads that of a world, which must be private and hold no path.
 func (s *statusFile) read(t *testing.T, w *world) {
@@ -242,11 +248,28 @@ func TestUnadmittedChildLeavesNothing(t *testing.T) {
 			_ = c.CloseInput()
 		},
 		"end of input": func(c *child) { _ = c.CloseInput() },
+		"another protocol version": func(c *child) {
+			c.says(`{"protocol":"magi-code.local-agent","version":7,"id":"i","method":"initialize","params":{"required_capabilities":[]}}`)
+		},
+		"another request first": func(c *child) {
+			c.says(`{"protocol":"magi-code.local-agent","version":1,"id":"s","method":"status","params":{}}`)
+			_ = c.CloseInput()
+		},
+		"no frame": func(c *child) {
+			c.says(strings.Repeat("x", localagent.MaxFrameBytes+1))
+		},
+		"a signal": func(c *child) {
+			c.says(`{"protocol":"magi-code.local-agent","version":1,"id":"s","method":"status","params":{}}`)
+			waitUntil(t, "the answer of a child that lives", func() bool { return len(c.heard()) > 0 })
+			_ = c.cmd.Process.Signal(syscall.SIGTERM)
+		},
 	} {
 		w := newWorld(t)
-		c := w.start(t, "MC_TELEMETRY=file")
+		c := w.start(t, "MC_TELEMETRY=file,prom", "MC_TELEMETRY_PROM="+filepath.Join(w.home, "m.prom"))
 		play(c)
-		c.end(t)
+		if said := c.end(t); said.stderr != "" {
+			t.Errorf("%s: stderr %q", name, said.stderr)
+		}
 		entries, err := os.ReadDir(w.home)
 		if err != nil || len(entries) != 1 || entries[0].Name() != "settings.json" {
 			t.Errorf("%s: %v, %v", name, entries, err)
@@ -307,6 +330,10 @@ func TestProjectMovesNothing(t *testing.T) {
 				if got := status.Sinks[sink].State; got != want {
 					t.Errorf("%s is %s", sink, got)
 				}
+			}
+			ignored := slices.ContainsFunc(status.Problems, func(p problem) bool { return p.Code == "project_ignored" })
+			if wanted := name == "folder"; ignored != wanted && !strings.HasPrefix(name, linked) {
+				t.Errorf("the project is told to be ignored: %v", ignored)
 			}
 			if made := files(t, elsewhere); len(made) != 0 || len(collector.Spans()) != 0 {
 				t.Errorf("files elsewhere: %v, spans: %d", made, len(collector.Spans()))

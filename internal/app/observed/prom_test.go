@@ -3,8 +3,11 @@ package observed
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
@@ -74,6 +77,27 @@ func TestTextFileHasOneWriter(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
 		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// TestFullHome: where the home itself is on a full disk there is no capture, and
+// the status says why.
+func TestFullHome(t *testing.T) {
+	dir := smallDisk(t)
+	if dir == "" {
+		t.Skip("no full disk")
+	}
+	w := newWorld(t)
+	w.home = dir
+	want := w.greet(t)
+	write(t, filepath.Join(dir, "filler"), strings.Repeat("x", 16<<20)) // less than 64 MiB are left
+	if diff := cmp.Diff(want, w.greet(t, "MC_TELEMETRY=file")); diff != "" {
+		t.Error(diff)
+	}
+	var status statusFile
+	status.read(t, w)
+	if !slices.Contains(status.Problems, problem{"disk_full", "telemetry.file"}) || status.Sinks["file"].State != "off" || status.State != "closed" {
+		t.Errorf("%+v", status)
 	}
 }
 
