@@ -3,10 +3,12 @@ package telemetry
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -788,6 +790,35 @@ func TestOverflow(t *testing.T) {
 	}
 	if kv := points[over].Labels[0].Attribute(); kv.Value.AsBool() != true || !Audit(false, string(kv.Key), kv.Value.AsBool()) {
 		t.Errorf("%v", kv)
+	}
+}
+
+// TestModels: the first 16 models of a child are told apart in metrics, the others
+// are one.
+func TestModels(t *testing.T) {
+	c := newCore(nil, time.Now())
+	c.decided.Store(new(decision))
+	for range 2 {
+		for i := range maxModels + 4 {
+			s := Span{c.begin(SpanChat, nil, time.Now())}
+			s.Name(KeyModel, Model("model-"+strconv.Itoa(i), true, true))
+			s.End()
+		}
+	}
+	got := map[string]uint64{}
+	for _, m := range c.slow.metrics(false) {
+		for _, at := range m.Points {
+			if i := slices.IndexFunc(at.Labels, func(l point.Label) bool { return l.Key == KeyModel.String() }); i >= 0 && m.Name == nameChatDuration {
+				got[at.Labels[i].Value] += at.Count
+			}
+		}
+	}
+	want := map[string]uint64{other: 8}
+	for i := range maxModels {
+		want["model-"+strconv.Itoa(i)] = 2
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("counted %v", got)
 	}
 }
 
