@@ -10,8 +10,9 @@ base=$1 head=$2 suite=$3 count=$4 benchtime=$5
 cd "$(dirname "$0")/.."
 top=$PWD
 out=$(mktemp -d)
+made=() # worktrees, and nothing else: git removes the working tree itself where it is asked to
 remove() {
-  for t in base head; do git -C "$top" worktree remove --force "$out/$t" 2>/dev/null || true; done
+  for t in "${made[@]}"; do git -C "$top" worktree remove --force "$t" 2>/dev/null || true; done
   rm -rf "$out"
   git -C "$top" worktree prune
 }
@@ -23,6 +24,7 @@ go build -o "$out/report" ./bench/cmd/report # go run has one status for every o
 
 tree() { # name commit
   git rev-parse --verify --quiet "$2^{commit}" >/dev/null || die "$2 is neither a result nor a commit"
+  made+=("$out/$1")
   git worktree add --quiet --detach "$out/$1" "$2"
 }
 if [ -f "$base" ]; then
@@ -30,14 +32,14 @@ if [ -f "$base" ]; then
   [ -f "$head" ] || die "$base is a result, and $head is none"
 else
   tree base "$base"
+  measured=$top
   if [ -n "$head" ]; then
     tree head "$head"
-  else
-    ln -s "$top" "$out/head"
+    measured=$out/head
   fi
   base=$top/bench/out/compare-base.txt head=$top/bench/out/compare-head.txt
   # $suite may be several packages.
-  (cd "$out/head" && "$out/report" -base "$out/base" -base-text "$base" -text "$head" -rounds "$count" -benchtime "$benchtime" -gates "" $suite >/dev/null)
+  (cd "$measured" && "$out/report" -base "$out/base" -base-text "$base" -text "$head" -rounds "$count" -benchtime "$benchtime" -gates "" $suite >/dev/null)
 fi
 case $(head -c 1 "$base")$(head -c 1 "$head") in
 *"{"*) ;; # benchstat reads text alone
