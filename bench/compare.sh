@@ -12,7 +12,7 @@ top=$PWD
 out=$(mktemp -d)
 made=() # worktrees, and nothing else: git removes the working tree itself where it is asked to
 remove() {
-  for t in "${made[@]}"; do git -C "$top" worktree remove --force "$t" 2>/dev/null || true; done
+  for t in ${made[@]+"${made[@]}"}; do git -C "$top" worktree remove --force "$t" 2>/dev/null || true; done
   rm -rf "$out"
   git -C "$top" worktree prune
 }

@@ -73,7 +73,7 @@ func (r *runner) add(ctx context.Context, dir, file string) error {
 	t := &tree{dir: dir}
 	var err error
 	fmt.Fprintln(os.Stderr, "building the benchmarks of", dir)
-	if t.suites, err = build(ctx, dir, r.packages); err != nil {
+	if t.suites, err = r.build(ctx, dir); err != nil {
 		return err
 	}
 	if file != "" {
@@ -194,13 +194,13 @@ func trouble(got []byte) []byte {
 }
 
 // build leaves out packages without benchmarks.
-func build(ctx context.Context, tree string, packages []string) (suites []suite, err error) {
+func (r *runner) build(ctx context.Context, tree string) (suites []suite, err error) {
 	command := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, "go", args...)
-		cmd.Dir = tree
+		cmd.Dir, cmd.Env = tree, append(os.Environ(), "TMPDIR="+r.tmp)
 		return cmd
 	}
-	list := command(append([]string{"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}"}, packages...)...)
+	list := command(append([]string{"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}"}, r.packages...)...)
 	list.Stderr = os.Stderr
 	listed, err := list.Output()
 	if err != nil {
@@ -219,7 +219,7 @@ func build(ctx context.Context, tree string, packages []string) (suites []suite,
 		}
 	}
 	if len(suites) == 0 {
-		return nil, fmt.Errorf("no package of %s has a benchmark", strings.Join(packages, " "))
+		return nil, fmt.Errorf("no package of %s has a benchmark", strings.Join(r.packages, " "))
 	}
 	if err := os.MkdirAll(into, 0o755); err != nil {
 		return nil, err

@@ -37,22 +37,31 @@ type testCase struct {
 	name    string
 	figures []figure
 	run     func(scene) (measured, error)
+	rounds  int // as many at most, of what takes minutes and varies little; 0: all
 }
 
 func cases() []testCase {
 	return []testCase{
-		{"start", []figure{{name: "start", unit: "ms"}, {name: "stop", unit: "ms"}}, start},
-		{"status", []figure{{name: "status", unit: "us"}}, status},
-		{"page", []figure{{name: "open", unit: "ms", target: 8}, {name: "open_cpu", unit: "ms"}, {name: "page", unit: "us", target: 300}, {name: "open_rss", unit: "MiB", target: 5}}, pages},
-		{"turn", []figure{{name: "turn", unit: "ms", target: 4}, {name: "first_delta_p99", unit: "ms", most: 5}}, turns},
-		{"tool", []figure{{name: "tool_call", unit: "ms", target: 3}}, tools},
-		{"burst", []figure{{name: "deltas", unit: "/s", higher: true, target: 5}, {name: "burst_cpu", unit: "us/delta", target: 10}}, burst},
-		{"single", []figure{{name: "single_cpu", unit: "us/delta", target: 5}, {name: "single_short_cpu", unit: "us/delta", target: 5}}, single},
-		{"load", []figure{{name: "status_load", unit: "us"}, {name: "status_load_p99", unit: "us"}}, load},
-		{"cancel", []figure{{name: "cancel", unit: "ms"}}, cancel},
-		{"memory", []figure{{name: "rss_300", unit: "MiB"}, {name: "rss_growth", unit: "KiB/turn"}}, memory},
-		{"dead", []figure{{name: "stop_refused", unit: "ms"}, {name: "stop_hanging", unit: "ms"}}, dead},
+		{"start", []figure{{name: "start", unit: "ms"}, {name: "stop", unit: "ms"}}, start, 0},
+		{"status", []figure{{name: "status", unit: "us"}}, status, 0},
+		{"page", []figure{{name: "open", unit: "ms", target: 8}, {name: "open_cpu", unit: "ms"}, {name: "page", unit: "us", target: 300}, {name: "open_rss", unit: "MiB", target: 5}}, pages, 0},
+		{"turn", []figure{{name: "turn", unit: "ms", target: 4}, {name: "first_delta_p99", unit: "ms", most: 5}}, turns, 0},
+		{"tool", []figure{{name: "tool_call", unit: "ms", target: 3}}, tools, 0},
+		{"burst", []figure{{name: "deltas", unit: "/s", higher: true, target: 5}, {name: "burst_cpu", unit: "us/delta", target: 10}}, burst, 0},
+		{"single", []figure{{name: "single_cpu", unit: "us/delta", target: 5}, {name: "single_short_cpu", unit: "us/delta", target: 5}}, single, 0},
+		{"load", []figure{{name: "status_load", unit: "us"}, {name: "status_load_p99", unit: "us"}}, load, 0},
+		{"cancel", []figure{{name: "cancel", unit: "ms"}}, cancel, 0},
+		{"memory", []figure{{name: "rss_300", unit: "MiB"}, {name: "rss_growth", unit: "KiB/turn"}}, memory, 2},
+		{"dead", []figure{{name: "stop_refused", unit: "ms"}, {name: "stop_hanging", unit: "ms"}}, dead, 0},
 	}
+}
+
+// times is how often a case is taken in a run of so many rounds.
+func (c testCase) times(rounds int) int {
+	if c.rounds > 0 {
+		return min(rounds, c.rounds)
+	}
+	return rounds
 }
 
 func caseNames() []string {

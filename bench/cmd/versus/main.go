@@ -4,8 +4,8 @@
 //
 //	go run ./bench/cmd/versus -ours bin/magi-code -other PATH -rounds 7 -json out.json
 //
-// Each round measures every figure once with each program, and the next round
-// begins with the other one. What is reported is the median, with the interval
+// Each round measures every figure once with each program (memory in the first
+// two only), and the next round begins with the other one. What is reported is the median, with the interval
 // that holds it with 95 % certainty, and the median of the rounds' ratios.
 // Without -other only ours runs: a workload for a profile. docs/performance.md
 // explains the figures.
@@ -61,10 +61,18 @@ func run(ctx context.Context, ours, other string, rounds int, only, out, svg str
 		return err
 	}
 	t := newTable(len(programs), rounds)
-	progress := host.Progress(len(picked)*rounds + 1)
+	steps := 2 // the floors, at both ends
 	for _, c := range picked {
-		for r := range rounds {
-			progress("%s, round %d of %d", c.name, r+1, rounds)
+		steps += c.times(rounds)
+	}
+	progress := host.Progress(steps)
+	progress("floors")
+	if err := t.floors(); err != nil {
+		return err
+	}
+	for _, c := range picked {
+		for r := range c.times(rounds) {
+			progress("%s, round %d of %d", c.name, r+1, c.times(rounds))
 			for i := range programs {
 				at := (i + r) % len(programs)
 				if err := t.take(ctx, at, programs[at], c); err != nil {
