@@ -17,10 +17,7 @@ import (
 // as it is told to.
 func outgrown(t *testing.T, play func(ctx context.Context, tel telemetry.Tel, child telemetry.Span)) (dir, state string) {
 	t.Helper()
-	state = filepath.Join(t.TempDir(), "state")
-	if err := os.Mkdir(state, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	state = stateDir(t)
 	tel := telemetry.New([]string{"MC_TELEMETRY=file", "MC_TELEMETRY_MAX_MB=4"}, time.Now())
 	tel.Start(nil, telemetry.Identity{InstanceID: "6f1c5f0e-1", StateDir: state, Version: "1"})
 	ctx, child := tel.Begin(context.Background(), telemetry.SpanChild)

@@ -14,9 +14,9 @@ import (
 	"magicode/telemetry/reader"
 )
 
-// record leaves a capture of a child with one run and a cleanup; play says how
-// it ends.
-func record(t *testing.T, play func(ctx context.Context, tel telemetry.Tel, child telemetry.Span)) string {
+// stateDir is the state folder of a home, for a child that leaves a capture there. A
+// build without telemetry leaves none: the test is skipped.
+func stateDir(t *testing.T) string {
 	t.Helper()
 	if !telemetry.Compiled {
 		t.Skip("built without telemetry")
@@ -25,6 +25,14 @@ func record(t *testing.T, play func(ctx context.Context, tel telemetry.Tel, chil
 	if err := os.Mkdir(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	return state
+}
+
+// record leaves a capture of a child with one run and a cleanup; play says how
+// it ends.
+func record(t *testing.T, play func(ctx context.Context, tel telemetry.Tel, child telemetry.Span)) string {
+	t.Helper()
+	state := stateDir(t)
 	tel := telemetry.New([]string{"MC_TELEMETRY=file"}, time.Now())
 	ctx, child := tel.Begin(context.Background(), telemetry.SpanChild)
 	tel.Start(nil, telemetry.Identity{InstanceID: "6f1c5f0e-1", StateDir: state, Version: "1"})
