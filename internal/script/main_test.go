@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -12,7 +13,22 @@ import (
 	"magicode/internal/tool"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain waits for engines that were abandoned: each ends by itself, on a busy
+// machine after some seconds.
+func TestMain(m *testing.M) {
+	status := m.Run()
+	for late := time.Now().Add(time.Minute); status == 0; {
+		err := goleak.Find()
+		if err == nil {
+			break
+		}
+		if time.Now().After(late) {
+			fmt.Fprintln(os.Stderr, err)
+			status = 1
+		}
+	}
+	os.Exit(status)
+}
 
 // limits are the defaults of the settings.
 func limits() Limits {
