@@ -29,6 +29,13 @@ type agentRun struct {
 	env     tool.Env       // of the primary run; tasks share its Edits
 }
 
+// headroomBytes are memory that nobody touches: addresses, and no pages. The heap
+// of a child that runs turns has some 2 MB that are alive, and the collector of
+// garbage would begin anew after each 2 MB of garbage, in the middle of every
+// turn; what it counts as alive lets it wait for 8 MB more. A child that only
+// opens sessions and reads pages does without.
+const headroomBytes = 4 << 20
+
 // modelShown reports what decides how a model's name may leave.
 func (r *agentRuntime) modelShown(sel provider.Selection) (custom, safe bool) {
 	_, custom = r.snap.Custom[sel.Provider]
@@ -41,6 +48,9 @@ func (r *agentRuntime) NewRun(req server.RunRequest) (server.Run, error) {
 	a := r.attach.Current()
 	if a == nil || a.ID() != req.SessionID {
 		return nil, errNoSession
+	}
+	if r.headroom == nil {
+		r.headroom = make([]byte, headroomBytes)
 	}
 	run := &agentRun{runtime: r, request: req, att: a}
 	run.broker = approval.NewBroker(run.announce, NewID, localagent.ApprovalExpiry)

@@ -34,6 +34,8 @@ type agentRuntime struct {
 	judge     *judgement   // nil: commands are judged here alone
 	lsp       *lsp.Manager // nil: no language servers
 
+	headroom []byte // from the first turn on
+
 	replay    *replay.Follower // of the attachment below; nil until its first turn
 	replayOf  *attach.Attachment
 	tokens    *tokens.Counter
