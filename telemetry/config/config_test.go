@@ -97,6 +97,14 @@ func TestLoadValues(t *testing.T) {
 	}
 }
 
+// TestWrongNeighbour: a value that cannot be used takes no other one with it.
+func TestWrongNeighbour(t *testing.T) {
+	got := Load([]string{"MC_TELEMETRY=file"}, []byte(`{"names":"loud","shutdown_ms":0,"metrics_interval_s":4}`), false)
+	if !got.File.On || got.Shutdown != 0 || got.MetricsInterval != 10*time.Second || len(got.Problems) != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestProblemsAreBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"enabled":true`)

@@ -138,10 +138,10 @@ func defaults() map[string]any {
 func (l *loader) decode(c *Config, tree map[string]any, environ []string) {
 	top := section{l: l, tree: tree, path: "telemetry"}
 	c.Plain = top.word("names", "hashed", "plain") == "plain"
-	c.MetricsInterval = time.Duration(top.int("metrics_interval_s", 5, 300)) * time.Second
-	c.Shutdown = time.Duration(top.int("shutdown_ms", 0, 500)) * time.Millisecond
+	// What belongs to no sink: a wrong interval is no reason to lose a capture.
+	c.MetricsInterval = time.Duration(top.intOr("metrics_interval_s", 5, 300, 10)) * time.Second
+	c.Shutdown = time.Duration(top.intOr("shutdown_ms", 0, 500, 50)) * time.Millisecond
 	c.LinkParent = top.bool("link_parent")
-	c.defaultsFor(&top)
 	enabled := section{l: l, tree: tree, path: "telemetry"}
 	on := enabled.bool("enabled") && !enabled.bad
 	c.Asked = c.Asked || on
@@ -153,20 +153,6 @@ func (l *loader) decode(c *Config, tree map[string]any, environ []string) {
 	l.prometheus(&c.Prometheus, top.child("prometheus"))
 	if !c.On() && len(l.problems) == 0 {
 		l.problem(CodeNoSink, "telemetry")
-	}
-}
-
-// defaultsFor repairs what belongs to no sink: a wrong interval is no reason to
-// lose a capture.
-func (c *Config) defaultsFor(top *section) {
-	if !top.bad {
-		return
-	}
-	if c.MetricsInterval == 0 {
-		c.MetricsInterval = 10 * time.Second
-	}
-	if c.Shutdown == 0 {
-		c.Shutdown = 50 * time.Millisecond
 	}
 }
 

@@ -43,22 +43,21 @@ func (s *section) bool(key string) bool {
 }
 
 // int accepts an integer between low and high, written without fraction or exponent.
-func (s *section) int(key string, low, high int) int {
+func (s *section) int(key string, low, high int) int { return s.intOr(key, low, high, 0) }
+
+// intOr is int with what stands in the place of a value that cannot be used.
+func (s *section) intOr(key string, low, high, otherwise int) int {
 	v, ok := s.tree[key].(json.Number)
-	if !ok {
-		if s.tree != nil {
-			s.wrong(CodeType, key)
-		}
-		return 0
-	}
 	n, err := strconv.Atoi(string(v))
 	switch {
-	case err != nil:
+	case s.tree == nil:
+		return otherwise
+	case !ok || err != nil:
 		s.wrong(CodeType, key)
-		return 0
+		return otherwise
 	case n < low || n > high:
 		s.wrong(CodeRange, key)
-		return 0
+		return otherwise
 	}
 	return n
 }
