@@ -83,6 +83,15 @@ func filesOf(path string) (found, error) {
 	return f, nil
 }
 
+// missing tells of the signals that have no file.
+func (c *command) missing(f found) {
+	for _, signal := range reader.Signals() {
+		if !slices.ContainsFunc(f.files, func(path string) bool { s, _ := reader.Segment(filepath.Base(path)); return s == signal }) {
+			c.note("%s: the %s file is missing", f.stem, signal)
+		}
+	}
+}
+
 // ofCapture reports the name of a file of a capture's signals: the stem, the
 // signal and, of a later segment, its number. What is called otherwise may be
 // somebody's copy or notes.
@@ -90,7 +99,7 @@ func ofCapture(stem, name string) bool {
 	rest, found := strings.CutPrefix(name, stem+".")
 	rest, lines := strings.CutSuffix(rest, ".jsonl")
 	signal, number, later := strings.Cut(rest, ".")
-	if !found || !lines || !slices.Contains([]string{"traces", "logs", "metrics"}, signal) {
+	if !found || !lines || !slices.Contains(reader.Signals(), signal) {
 		return false
 	}
 	return !later || number != "" && strings.Trim(number, "0123456789") == ""

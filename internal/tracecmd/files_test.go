@@ -168,6 +168,29 @@ func TestCheckAndPack(t *testing.T) {
 	}
 }
 
+// TestFileGone: whoever explains, checks or packs a capture is told which of its files is
+// not there; a compressed one is not there either.
+func TestFileGone(t *testing.T) {
+	dir := ended(t, 0)
+	path := must(filepath.Glob(filepath.Join(dir, "mc-*.traces.jsonl")))(t)[0]
+	if err := os.Rename(path, path+".gz"); err != nil {
+		t.Fatal(err)
+	}
+	if text, code := explain(t, Options{Dir: dir}); code != exitOK || !strings.Contains(text, "○ telemetry-loss  the traces file is missing") || strings.Contains(text, "healthy") {
+		t.Errorf("status %d\n%s", code, text)
+	}
+	archive := filepath.Join(t.TempDir(), "c.zip")
+	for name, call := range map[string]func(out, errs *bytes.Buffer) int{
+		"check": func(out, errs *bytes.Buffer) int { return Check("", dir, out, errs) },
+		"pack":  func(out, errs *bytes.Buffer) int { return Pack("", dir, archive, out, errs) },
+	} {
+		var out, errs bytes.Buffer
+		if code := call(&out, &errs); code != exitOK || !strings.Contains(errs.String(), "the traces file is missing") || !strings.Contains(out.String(), "2 files") {
+			t.Errorf("%s: status %d\n%s%s", name, code, out.String(), errs.String())
+		}
+	}
+}
+
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()

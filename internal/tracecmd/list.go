@@ -33,11 +33,7 @@ func List(dir string, stdout, stderr io.Writer) int {
 		for _, n := range a.Capture.Bytes {
 			size += n
 		}
-		how := "no exit"
-		if a.Exit != nil {
-			how = fmt.Sprintf("exit %d (%s)", a.Exit.Code, a.Exit.Reason)
-		}
-		fmt.Fprintf(stdout, "%s  %8.1f KB  %9.2f s  %-28s  %s", reader.Escape(stem), float64(size)/1024, a.Duration/1000, reader.Escape(how), a.Verdicts[0].Code)
+		fmt.Fprintf(stdout, "%s  %8.1f KB  %9.2f s  %-28s  %s", reader.Escape(stem), float64(size)/1024, a.Duration/1000, reader.Escape(a.Ending()), a.Verdicts[0].Code)
 		if n := a.Capture.Trace; n > 0 {
 			fmt.Fprintf(stdout, "  runtime trace %.1f KB", float64(n)/1024)
 		}

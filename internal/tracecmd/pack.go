@@ -25,6 +25,7 @@ func Check(capture, dir string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return c.fail(err)
 	}
+	c.missing(f)
 	n, err := c.check(f)
 	if err != nil {
 		return c.fail(err)
@@ -72,6 +73,7 @@ func Pack(capture, dir, out string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return c.fail(err)
 	}
+	c.missing(f)
 	cut := 0
 	err = c.create(out, func(w io.Writer) (err error) {
 		cut, err = c.pack(f, w)

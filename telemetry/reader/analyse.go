@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,7 @@ type Source struct {
 	Bytes    map[string]int64 `json:"bytes"` // by signal
 	Torn     int              `json:"torn_lines"`
 	Dropped  int64            `json:"dropped"`
+	Missing  []string         `json:"missing"`                       // signals without a file
 	Rotated  bool             `json:"rotated"`                       // segments between the first and the newest are gone
 	Trace    int64            `json:"runtime_trace_bytes,omitempty"` // of the scheduler trace beside the files; it is not read
 }
@@ -126,10 +128,11 @@ func later(a, b time.Time) time.Time {
 func (a *Analysis) source(name string, c *Capture) {
 	r := c.Resource
 	a.Capture = Source{Name: name, Program: strings.TrimSpace(r["service.name"] + " " + r["service.version"]), Runtime: r["process.runtime.version"],
-		Platform: strings.Trim(r["os.type"]+"/"+r["host.arch"], "/"), Bytes: c.Signals, Torn: c.Torn, Rotated: c.Rotated, Trace: c.RuntimeTrace}
+		Platform: strings.Trim(r["os.type"]+"/"+r["host.arch"], "/"), Bytes: c.Signals, Torn: c.Torn, Missing: append([]string{}, c.Missing()...), Rotated: c.Rotated, Trace: c.RuntimeTrace}
 	a.Capture.Dropped = max(c.beatDropped(), int64(c.Total("magi.telemetry.dropped")))
 }
 
+// exit is what the record of it says, which is in the logs, or the child's own span.
 func (a *Analysis) exit(c *Capture) {
 	for i := range c.Records {
 		if r := &c.Records[i]; r.Name == "magi.exit" {
@@ -137,6 +140,24 @@ func (a *Analysis) exit(c *Capture) {
 			a.Exit = &Exit{code, text(r.Attributes, "magi.exit.reason"), text(r.Attributes, "magi.detached") == "true", r.evidence(c)}
 		}
 	}
+	if a.Exit != nil {
+		return
+	}
+	for _, s := range c.named("magi.child", func(s *Span) bool { return text(s.Attributes, "magi.exit.reason") != "" }) {
+		code, _ := s.Attributes["process.exit.code"].(int64)
+		a.Exit = &Exit{code, text(s.Attributes, "magi.exit.reason"), text(s.Attributes, "magi.detached") == "true", s.evidence(c)}
+	}
+}
+
+// Ending is how the child ended, in words.
+func (a *Analysis) Ending() string {
+	switch {
+	case a.Exit != nil:
+		return fmt.Sprintf("exit %d (%s)", a.Exit.Code, a.Exit.Reason)
+	case a.missing("logs"):
+		return "exit not known"
+	}
+	return "no exit"
 }
 
 func (a *Analysis) requests(c *Capture) {

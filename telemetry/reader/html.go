@@ -65,13 +65,13 @@ func HTML(w io.Writer, a *Analysis) {
 
 func (p page) head(a *Analysis) {
 	p.f("<h1>%s</h1><p class=\"dim\">%s · %s · %s</p>", a.Capture.Name, a.Capture.Program, a.Capture.Platform, a.Capture.Runtime)
+	least := ""
 	if a.Exit == nil {
-		p.f("<p>child at least %.2f s, no exit record", a.Duration/1000)
-	} else {
-		p.f("<p>child %.2f s, exit %d (%s)", a.Duration/1000, a.Exit.Code, a.Exit.Reason)
-		if a.Exit.Detached {
-			p.f(", <strong>detached</strong>")
-		}
+		least = "at least "
+	}
+	p.f("<p>child %s%.2f s, %s", least, a.Duration/1000, a.Ending())
+	if a.Exit != nil && a.Exit.Detached {
+		p.f(", <strong>detached</strong>")
 	}
 	p.f(" · torn lines %d · dropped %d", a.Capture.Torn, a.Capture.Dropped)
 	if n := a.Capture.Trace; n > 0 {
@@ -204,7 +204,12 @@ func (p page) runs(runs []Run) {
 // queue draws the depth of the output queue, as the metrics tell it.
 func (p page) queue(a *Analysis) {
 	q := a.Queues
-	p.f("<h2>Queues</h2><p>output peak %.0f of %d frames, oldest %.0f ms · worker peak %.0f of %d events · deltas dropped %.0f of %.0f</p>\n",
+	p.f("<h2>Queues</h2>")
+	if a.missing("metrics") {
+		p.f("<p>not known: the metrics file is missing</p>\n")
+		return
+	}
+	p.f("<p>output peak %.0f of %d frames, oldest %.0f ms · worker peak %.0f of %d events · deltas dropped %.0f of %.0f</p>\n",
 		q.OutputPeak, queueLimit, q.OldestMS, q.WorkerPeak, queueLimit, q.Dropped, q.Deltas)
 	if len(q.Depth) < 2 {
 		return

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -35,8 +36,22 @@ func (a *Analysis) losses(c *Capture) (l lost) {
 	return l
 }
 
+// without is what does not follow from a capture that has lost a signal's file.
+var without = map[string]string{
+	"traces":  "what ended, how long it took and whether it failed is not known: no run, request or phase that ended is shown",
+	"logs":    "why the child ended may not be known, and what never ended, what it waited for and what was dropped is not",
+	"metrics": "how full the queues were, which deadlines were nearly missed and what was rejected or dropped is not known",
+}
+
+// missing reports a signal that has no file.
+func (a *Analysis) missing(signal string) bool { return slices.Contains(a.Capture.Missing, signal) }
+
 // loss says what is not in the capture, and what does not follow from it then.
 func (a *Analysis) loss(c *Capture) {
+	for _, signal := range a.Capture.Missing {
+		v := a.add("telemetry-loss", false, fmt.Sprintf("the %s file is missing: %s", signal, without[signal]))
+		v.Try = "get all files of the capture, and unpack what was packed: a child leaves a file of traces, one of logs and one of metrics"
+	}
 	l := a.losses(c)
 	if l.quota > 0 || a.Capture.Rotated {
 		a.outgrown(c, l)
@@ -82,7 +97,7 @@ func (a *Analysis) outgrown(c *Capture, l lost) {
 		v.Details = append(v.Details, "what began before the newest part and has no end may have ended: it is not shown as open")
 	}
 	v.citePoints(c, l.points).cite(c.lastBeat()...)
-	for _, signal := range []string{"traces", "logs", "metrics"} {
+	for _, signal := range Signals() {
 		if at, ok := c.gap[signal]; ok {
 			v.cite(Evidence{File: c.names[at], Line: 1, Record: "first line behind what is missing"})
 		}

@@ -86,13 +86,16 @@ func began(r *Record) time.Time {
 	return r.Time.Add(-time.Duration(age) * time.Millisecond)
 }
 
-// surelyOpen leaves out spans whose ends may have been in a segment that is gone: of
+// surelyOpen leaves out spans whose ends may have been in a segment, or a file, that is gone: of
 // a child that ended, all of them, since what it left open was cut off and stands at
 // its end; of another one those that nothing is known of since the newest part
 // begins, unless something below them is open.
 func (c *Capture) surelyOpen(spans []Span, latest []time.Time, exited bool) []Span {
-	first, rotated := c.gap["traces"]
-	if !rotated {
+	first, partly := c.gap["traces"]
+	if _, any := c.Signals["traces"]; !any {
+		first, partly = len(c.names), true
+	}
+	if !partly {
 		return spans
 	}
 	if exited {

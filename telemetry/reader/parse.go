@@ -35,6 +35,20 @@ func (c *Capture) Whole() error {
 	return nil
 }
 
+// Signals are what the files of a capture hold, each its own. A child makes the first
+// of all three before it writes into any: one that is not there was taken away.
+func Signals() []string { return []string{"traces", "logs", "metrics"} }
+
+// Missing are the signals that no file was read of.
+func (c *Capture) Missing() (out []string) {
+	for _, signal := range Signals() {
+		if _, ok := c.Signals[signal]; !ok {
+			out = append(out, signal)
+		}
+	}
+	return out
+}
+
 // Capture is what was read, in the order of the files.
 type Capture struct {
 	Resource map[string]string

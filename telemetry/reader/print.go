@@ -116,23 +116,25 @@ func Print(w io.Writer, a *Analysis, look Look) {
 func (p *printer) head(a *Analysis) {
 	s := a.Capture
 	p.f("%s   %s   %s  %s\n", s.Name, s.Program, s.Platform, s.Runtime)
-	for _, signal := range []string{"traces", "logs", "metrics"} {
+	for _, signal := range Signals() {
+		if a.missing(signal) {
+			p.f("%s MISSING   ", signal)
+			continue
+		}
 		p.f("%s %s   ", signal, size(s.Bytes[signal]))
 	}
 	p.f("torn lines %d   dropped %d\n", s.Torn, s.Dropped)
 	if s.Trace > 0 {
 		p.f("runtime trace %s   go tool trace %s.runtime.trace\n", size(s.Trace), s.Name)
 	}
-	if a.Exit == nil {
-		p.f("child ≥ %.2f s   no exit\n", a.Duration/1000)
-	} else {
-		p.f("child %.2f s   exit %d (%s)", a.Duration/1000, a.Exit.Code, a.Exit.Reason)
-		if a.Exit.Detached {
-			p.f("   DETACHED")
-		}
-		p.f("\n")
+	least, given := "", ""
+	switch {
+	case a.Exit == nil:
+		least = "≥ "
+	case a.Exit.Detached:
+		given = "   DETACHED"
 	}
-	p.f("\n")
+	p.f("child %s%.2f s   %s%s\n\n", least, a.Duration/1000, a.Ending(), given)
 }
 
 func size(n int64) string {
@@ -319,8 +321,12 @@ func (r *Run) ended() string {
 func (p *printer) rest(a *Analysis) {
 	q := a.Queues
 	p.f("\n")
-	p.items("queues", "   ", []string{fmt.Sprintf("output peak %.0f/%d%s", q.OutputPeak, queueLimit, curve(q.Depth)), fmt.Sprintf("oldest frame %.0f ms", q.OldestMS),
-		fmt.Sprintf("worker events peak %.0f/%d", q.WorkerPeak, queueLimit), fmt.Sprintf("deltas dropped %.0f of %.0f%s", q.Dropped, q.Deltas, q.share())})
+	if a.missing("metrics") {
+		p.items("queues", "   ", []string{"not known: the metrics file is missing"})
+	} else {
+		p.items("queues", "   ", []string{fmt.Sprintf("output peak %.0f/%d%s", q.OutputPeak, queueLimit, curve(q.Depth)), fmt.Sprintf("oldest frame %.0f ms", q.OldestMS),
+			fmt.Sprintf("worker events peak %.0f/%d", q.WorkerPeak, queueLimit), fmt.Sprintf("deltas dropped %.0f of %.0f%s", q.Dropped, q.Deltas, q.share())})
+	}
 	var out []string
 	for _, r := range a.Requests {
 		one := fmt.Sprintf("%s %.0f ms", r.Method, math.Ceil(r.Slowest))

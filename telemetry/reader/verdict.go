@@ -180,7 +180,7 @@ func (a *Analysis) blocked() (out []string) {
 }
 
 func (a *Analysis) vanished(c *Capture) {
-	if a.Exit != nil {
+	if a.Exit != nil || a.missing("logs") {
 		return
 	}
 	details := []string{"the last thing in the capture is of " + c.Last.Format("15:04:05.000")}

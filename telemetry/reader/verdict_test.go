@@ -74,10 +74,14 @@ func (b *build) metric(form, name string, value float64, kv ...any) *build {
 	return b
 }
 
-func (b *build) analyse(t *testing.T) *Analysis {
+// analyse explains it; without are signals whose files are gone.
+func (b *build) analyse(t *testing.T, without ...string) *Analysis {
 	t.Helper()
 	c := new(Capture)
 	for signal, text := range map[string]string{"traces": b.traces.String(), "logs": b.logs.String(), "metrics": b.metrics.String()} {
+		if slices.Contains(without, signal) {
+			continue
+		}
 		if err := c.Read(strings.NewReader(text), "x."+signal+".jsonl"); err != nil {
 			t.Fatal(err)
 		}
@@ -428,5 +432,39 @@ func TestLeastMargin(t *testing.T) {
 		if got := c.leastMargin(); got != want {
 			t.Errorf("%s: %q, want %q", buckets, got, want)
 		}
+	}
+}
+
+// TestMissingFile: a capture that has lost a signal's file is not healthy; what only that
+// file knows is not made up: neither spans that never ended, nor a child that was
+// killed, nor empty queues.
+func TestMissingFile(t *testing.T) {
+	b := new(build).record("magi.span.start", 0, "r", "magi.span.name", runSpan, "magi.run.seq", 1).
+		record("magi.span.start", 10, "u", "magi.span.name", "magi.cleanup").exit(500, "shutdown", false)
+	b.id = 6
+	b.span("magi.child", 0, 500, "process.exit.code", 0, "magi.exit.reason", "shutdown", "magi.detached", false).metric("gauge", "magi.output.pending.peak", 3)
+	for signal, row := range map[string]struct{ want, not string }{
+		"traces":  {"exit 0 (shutdown)", "unfinished"},
+		"logs":    {"exit 0 (shutdown)", "vanished"},
+		"metrics": {"queues    not known", "peak 0/32"},
+	} {
+		a := b.analyse(t, signal)
+		if len(a.Verdicts) != 1 || a.Verdicts[0].Code != "telemetry-loss" || !strings.HasPrefix(a.Verdicts[0].Text, "the "+signal+" file is missing: ") || !slices.Equal(a.Capture.Missing, []string{signal}) {
+			t.Errorf("%s: %+v", signal, a.Verdicts)
+		}
+		var screen, page bytes.Buffer
+		Print(&screen, a, Look{})
+		HTML(&page, a)
+		for _, text := range []string{screen.String(), page.String()} {
+			if strings.Contains(text, row.not) || strings.Contains(text, "healthy<") || !strings.Contains(text, "the "+signal+" file is missing") {
+				t.Errorf("%s: it says %q or not what is missing:\n%s", signal, row.not, text)
+			}
+		}
+		if !strings.Contains(screen.String(), row.want) || !strings.Contains(screen.String(), signal+" MISSING") {
+			t.Errorf("%s: no %q in\n%s", signal, row.want, screen.String())
+		}
+	}
+	if a := new(build).span(runSpan, 0, 5).analyse(t, "logs"); a.Ending() != "exit not known" || a.Verdicts[0].Code != "telemetry-loss" {
+		t.Errorf("%s, %+v", a.Ending(), a.Verdicts)
 	}
 }
