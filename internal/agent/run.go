@@ -30,10 +30,11 @@ type agentRun struct {
 }
 
 // headroomBytes are memory that nobody touches: addresses, and no pages. The heap
-// of a child that runs turns has some 2 MB that are alive, and the collector of
-// garbage would begin anew after each 2 MB of garbage, in the middle of every
-// turn; what it counts as alive lets it wait for 8 MB more. A child that only
-// opens sessions and reads pages does without.
+// of a child that runs turns has some 2 MB that are alive, and with its least goal
+// of 4 MB the collector of garbage would begin anew after each 2 MB of garbage, in
+// the middle of every turn. It counts these bytes as alive, too: its goal is then
+// twice 6 MB, and it waits for 6. A child that only opens sessions and reads pages
+// does without.
 const headroomBytes = 4 << 20
 
 // modelShown reports what decides how a model's name may leave.

@@ -137,10 +137,14 @@ func makeBeforeSeparator() (t [256]bool) {
 	for b := utf8.RuneSelf; b < len(t); b++ {
 		t[b] = true
 	}
+	var last uint32 // the last letters of names, one bit each
 	for h, names := range namesOf {
-		for b := range t {
-			t[b] = t[b] || len(names) > 0 && h&31 == b&31 && classes[b]&(lower|upper) != 0
+		if len(names) > 0 {
+			last |= 1 << (h & 31)
 		}
+	}
+	for b := range t {
+		t[b] = t[b] || last>>(b&31)&1 != 0 && classes[b]&(lower|upper) != 0
 	}
 	return t
 }
