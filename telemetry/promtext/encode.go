@@ -1,94 +1,112 @@
 package promtext
 
 import (
-	"bytes"
+	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
-
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
 
 	"magicode/telemetry/point"
 )
 
-// family is the series of one name. Prometheus's client library would make them,
-// out of a registry: its initialisation, with all that it collects by itself, takes
-// 0.8 ms of every child's start, whether there is a text file or not.
-type family struct{ *dto.MetricFamily }
-
-func newFamily(name string, m *point.Metric) family {
-	help, kind := m.Name+" ("+m.Unit+")", dto.MetricType_COUNTER
-	switch m.Type {
-	case point.Histogram:
-		kind = dto.MetricType_HISTOGRAM
-	case point.Gauge:
-		kind = dto.MetricType_GAUGE
-	}
-	return family{&dto.MetricFamily{Name: &name, Help: &help, Type: &kind}}
+// family is the series of one name: their lines, each with what it is sorted by.
+type family struct {
+	head   string
+	series []series
 }
 
-func (f family) add(m *point.Metric, p *point.Point) {
-	out := new(dto.Metric)
-	for _, l := range p.Labels {
-		name, value := underscored(l.Key), strings.ToValidUTF8(l.Value, "\uFFFD")
-		out.Label = append(out.Label, &dto.LabelPair{Name: &name, Value: &value})
-	}
-	slices.SortFunc(out.Label, func(a, b *dto.LabelPair) int { return strings.Compare(a.GetName(), b.GetName()) })
-	switch m.Type {
-	case point.Histogram:
-		out.Histogram = histogram(m.Bounds, p)
-	case point.Gauge:
-		out.Gauge = &dto.Gauge{Value: &p.Value}
-	default:
-		out.Counter = &dto.Counter{Value: &p.Value}
-	}
-	f.Metric = append(f.Metric, out)
+type series struct {
+	values []string // of the labels
+	lines  []byte
 }
 
-// histogram counts up: a bucket holds those below it, too.
-func histogram(bounds []float64, p *point.Point) *dto.Histogram {
-	h := &dto.Histogram{SampleCount: &p.Count, SampleSum: &p.Sum}
-	sum := uint64(0)
-	for i := range bounds {
-		sum += p.Buckets[i]
-		so := sum
-		h.Bucket = append(h.Bucket, &dto.Bucket{CumulativeCount: &so, UpperBound: &bounds[i]})
-	}
-	return h
-}
-
-// order is by the values of the labels: the same snapshot is the same text.
-func order(a, b *dto.Metric) int {
-	return slices.CompareFunc(a.Label, b.Label, func(x, y *dto.LabelPair) int { return strings.Compare(x.GetValue(), y.GetValue()) })
-}
-
-// Encode returns a snapshot in the text format, sorted by name.
-func Encode(metrics []point.Metric) ([]byte, error) {
-	families := make(map[string]family)
+// Encode returns a snapshot in the text format, version 0.0.4, sorted by name and
+// then by the values of the labels: the same snapshot is the same text.
+//
+// Prometheus's own libraries would write it. Their initialisation, most of it that
+// of protocol buffers, takes 1.3 ms of every child's start, whether there is a
+// text file or not. Tests read what is written here with theirs.
+func Encode(metrics []point.Metric) []byte {
+	families := make(map[string]*family)
 	for i := range metrics {
 		m := &metrics[i]
 		name := Name(m)
-		f, known := families[name]
-		if !known {
-			f = newFamily(name, m)
+		f := families[name]
+		if f == nil {
+			f = &family{head: head(name, m)}
 			families[name] = f
 		}
 		for k := range m.Points {
-			f.add(m, &m.Points[k])
+			f.series = append(f.series, encode(name, m, &m.Points[k]))
 		}
 	}
-	var b bytes.Buffer
-	enc := expfmt.NewEncoder(&b, expfmt.NewFormat(expfmt.TypeTextPlain))
+	var b []byte
 	for _, name := range slices.Sorted(maps.Keys(families)) {
 		f := families[name]
-		if len(f.Metric) == 0 {
+		if len(f.series) == 0 {
 			continue
 		}
-		slices.SortStableFunc(f.Metric, order)
-		if err := enc.Encode(f.MetricFamily); err != nil {
-			return nil, err
+		b = append(b, f.head...)
+		slices.SortStableFunc(f.series, func(x, y series) int { return slices.Compare(x.values, y.values) })
+		for i := range f.series {
+			b = append(b, f.series[i].lines...)
 		}
 	}
-	return b.Bytes(), nil
+	return b
 }
+
+func head(name string, m *point.Metric) string {
+	kind := "counter"
+	switch m.Type {
+	case point.Histogram:
+		kind = "histogram"
+	case point.Gauge:
+		kind = "gauge"
+	}
+	return "# HELP " + name + " " + helpEscapes.Replace(m.Name+" ("+m.Unit+")") + "\n# TYPE " + name + " " + kind + "\n"
+}
+
+var (
+	helpEscapes  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
+	valueEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+)
+
+func encode(name string, m *point.Metric, p *point.Point) series {
+	own := slices.SortedFunc(slices.Values(p.Labels), func(a, b point.Label) int { return cmp.Compare(underscored(a.Key), underscored(b.Key)) })
+	var s series
+	var labels []byte
+	for _, l := range own {
+		s.values = append(s.values, l.Value)
+		labels = append(append(append(labels, underscored(l.Key)...), `="`...), valueEscapes.Replace(strings.ToValidUTF8(l.Value, "\uFFFD"))...)
+		labels = append(labels, `",`...)
+	}
+	line := func(end, bound, value string) {
+		all := string(labels)
+		if bound != "" {
+			all += `le="` + bound + `",`
+		}
+		s.lines = append(append(s.lines, name...), end...)
+		if all != "" {
+			s.lines = append(append(append(s.lines, '{'), strings.TrimSuffix(all, ",")...), '}')
+		}
+		s.lines = append(append(append(s.lines, ' '), value...), '\n')
+	}
+	if m.Type != point.Histogram {
+		line("", "", number(p.Value))
+		return s
+	}
+	// A bucket counts those below it, too.
+	sum := uint64(0)
+	for i, bound := range m.Bounds {
+		sum += p.Buckets[i]
+		line("_bucket", number(bound), strconv.FormatUint(sum, 10))
+	}
+	count := strconv.FormatUint(p.Count, 10)
+	line("_bucket", "+Inf", count)
+	line("_sum", "", number(p.Sum))
+	line("_count", "", count)
+	return s
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }

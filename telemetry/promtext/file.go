@@ -35,8 +35,8 @@ func Open(path string, mode uint32) (*File, error) {
 // Write replaces the file. up is whether the child lives. When it fails, the
 // file is as it was.
 func (f *File) Write(metrics []point.Metric, up bool, version string) error {
-	text, err := Encode(append(metrics, about(up, version)...))
-	if err != nil || len(text) > maxBytes {
+	text := Encode(append(metrics, about(up, version)...))
+	if len(text) > maxBytes {
 		return rawfile.FileIO
 	}
 	return rawfile.Replace(f.dir, f.name, text, f.mode)
