@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"magicode/internal/racetest"
 	"magicode/telemetry"
 )
 
@@ -55,7 +56,7 @@ func TestHooksThatAreOff(t *testing.T) {
 	}
 	share := 100 * float64(hooks) / float64(frame)
 	t.Logf("a status takes %v, its hooks %v: %.2f %%", frame, hooks, share)
-	if share >= 1 && !raceEnabled {
+	if share >= 1 && !racetest.On {
 		t.Errorf("hooks that are off take %.2f %% of a frame", share)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"magicode/internal/agenttest"
+	"magicode/internal/racetest"
 	"magicode/internal/server"
 	"magicode/internal/vfs"
 	"magicode/internal/vfs/faultfs"
@@ -98,8 +99,8 @@ func TestSyncsOfATurn(t *testing.T) {
 
 // What a turn may take beyond what the model takes, on a file system in memory.
 const (
-	maxOwnTurn = 2 * time.Millisecond * agenttest.Slowdown
-	maxOwnCall = 500 * time.Microsecond * agenttest.Slowdown
+	maxOwnTurn = 2 * time.Millisecond * racetest.Slowdown
+	maxOwnCall = 500 * time.Microsecond * racetest.Slowdown
 )
 
 // TestOwnTimeOfATurn takes the best of many turns: on a machine that does

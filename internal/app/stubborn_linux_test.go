@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"magicode/internal/agenttest"
+	"magicode/internal/racetest"
 )
 
 // TestStubbornServersAndAStalledReader: five MCP servers that ignore everything
@@ -45,7 +46,7 @@ func TestStubbornServersAndAStalledReader(t *testing.T) {
 			}
 			took := time.Since(began)
 			t.Logf("ended after %v", took)
-			if took > 4*time.Second+agenttest.Slowdown*300*time.Millisecond || s.cmd.ProcessState.ExitCode() != exitError || s.stderr.Len() > 0 {
+			if took > 4*time.Second+racetest.Slowdown*300*time.Millisecond || s.cmd.ProcessState.ExitCode() != exitError || s.stderr.Len() > 0 {
 				t.Errorf("after %v: %v, stderr %q", took, s.cmd.ProcessState, &s.stderr)
 			}
 			if all, alive := survivors(t, pids); all != 10 || len(alive) > 0 {

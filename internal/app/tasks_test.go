@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"magicode/internal/agenttest"
+	"magicode/internal/racetest"
 )
 
 const (
@@ -226,7 +227,7 @@ func usage(t *testing.T, file string) (tasks, primary [2]int64) {
 }
 
 // maxCancel is how long a cancelled turn may take to its terminal event.
-const maxCancel = 300 * time.Millisecond * agenttest.Slowdown
+const maxCancel = 300 * time.Millisecond * racetest.Slowdown
 
 // TestTasksCancel: the same four, in a command each when the host cancels. The
 // best of three counts, since the machine may have other things to do; that

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"magicode/internal/config"
+	"magicode/internal/racetest"
 	"magicode/internal/tool"
 )
 
@@ -305,7 +306,7 @@ func TestParallelStart(t *testing.T) {
 		return took
 	}
 	more := 300 * time.Millisecond
-	if raced {
+	if racetest.On {
 		more = 2 * time.Second
 	}
 	alone := start(1)

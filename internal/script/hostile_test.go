@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"magicode/internal/racetest"
 	"magicode/internal/tool"
 )
 
@@ -56,7 +57,7 @@ func TestHostile(t *testing.T) {
 		"arguments with __proto__": {`return tools.call('echo', JSON.parse('{"__proto__": {"a": 1}}')).content.text`, `"{\"__proto__\":{\"a\":1}}"`, any},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if raceOn && name == "BigInt" {
+			if racetest.On && name == "BigInt" {
 				t.Skip("one multiplication outlives the test")
 			}
 			o := Options{Limits: limits()}
@@ -82,7 +83,7 @@ func TestHostile(t *testing.T) {
 // TestAbandoned: a loop inside the engine that nothing interrupts costs the
 // batch its result, not the turn its time.
 func TestAbandoned(t *testing.T) {
-	if raceOn {
+	if racetest.On {
 		t.Skip("the loop outlives the test")
 	}
 	o := Options{Limits: limits()}

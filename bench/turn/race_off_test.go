@@ -1,5 +1,0 @@
-//go:build !race
-
-package turn
-
-const raceEnabled = false

@@ -1,0 +1,9 @@
+//go:build !race
+
+package racetest
+
+// On: this binary runs with the race detector.
+const On = false
+
+// Slowdown is how many times as long things may take with it.
+const Slowdown = 1
