@@ -1,3 +1,4 @@
 // Package agenttest has what tests of whole agents share: a model that follows a
-// script, a home that selects it, and any frame of the wire.
+// script, a home that selects it, any frame of the wire, and how long anything of
+// a child may take.
 package agenttest

@@ -23,7 +23,7 @@ func TestAskFailures(t *testing.T) {
 		status       int
 		want         []string
 	}{
-		"refused":  {"status:401", "", "ask hi", exitError, []string{"magi-code: the turn failed: ", "401", " (which key is used: magi-code doctor)", " (session "}},
+		"refused":  {"status:401", "", "ask hi", exitError, []string{"magi-code: the turn failed: ", "401", " (which key is used: magi-code auth status)", " (session "}},
 		"denied":   {call, agenttest.Strictly, "ask hi", exitError, []string{"denied: ", "the turn failed: the command was not approved (see --approve) (session "}},
 		"allowed":  {call + "\ntext:Done.", agenttest.Strictly, "ask --approve=allow hi", exitOK, []string{"allowed: ", "Done.", "session "}},
 		"two":      {"text:First. | tool:list_files {\"path\":\".\"}\ntext:Last.", "", "ask hi", exitOK, []string{"First.\n- list_files", "completed\nLast.\nsession "}},

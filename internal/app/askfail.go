@@ -93,7 +93,7 @@ func (a *asker) unfinished(ctx context.Context, child *client.Child, run *client
 		why = code
 	}
 	if refused.MatchString(why) {
-		why += " (which key is used: magi-code doctor)"
+		why += " (which key is used: magi-code auth status)"
 	}
 	if f.Persistence != localagent.PersistenceDurable {
 		why += "; it is not wholly stored: " + f.Persistence

@@ -1,3 +1,4 @@
 // Package tracecmd is the command magi-code trace: it finds the files of a
-// capture, has them explained, and prints that. It reads only.
+// capture, has them explained or compared, and prints that. A capture is only
+// read; pages (--html) and archives (pack) are new private files.
 package tracecmd

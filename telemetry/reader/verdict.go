@@ -348,7 +348,7 @@ func (r *Run) failure() string {
 func withFailure(failure string) string {
 	switch {
 	case failure == "401" || failure == "403" || failure == "auth":
-		return "the provider does not take the key or the sign-in: magi-code doctor says which is used; set or renew it"
+		return "the provider does not take the key or the sign-in: magi-code auth status says which is used; set or renew it"
 	case failure == "429":
 		return "the provider limits the requests, or the account is used up: wait, or ask the provider"
 	case failure == "timeout" || failure == "transport":

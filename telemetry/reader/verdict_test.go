@@ -235,7 +235,7 @@ func TestFailedRuns(t *testing.T) {
 	if v := many.analyse(t).Verdicts; !slices.Contains(v[len(v)-1].Details, "and 3 more") && !slices.Contains(v[1].Details, "and 3 more") {
 		t.Errorf("%+v", v)
 	}
-	for failure, want := range map[string]string{"401": "doctor", "403": "sign-in", "429": "wait", "transport": "proxy", "stream_incomplete": "again", "502": "later", "_OTHER": "doctor"} {
+	for failure, want := range map[string]string{"401": "magi-code auth status", "403": "sign-in", "429": "wait", "transport": "proxy", "stream_incomplete": "again", "502": "later", "_OTHER": "doctor"} {
 		if got := withFailure(failure); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", failure, got)
 		}
