@@ -19,6 +19,10 @@ import (
 // first: some seconds.
 const maxStored = 512 << 20
 
+// maxTools bounds the names: a session holds what web pages and tools say, and that
+// may be made of names. Nobody has a tenth as many tools.
+const maxTools = 10_000
+
 // storedTools are the names of MCP servers' tools that stored sessions mention, sorted:
 // only their servers have a list of them, and where one was called it stands in the
 // session. What cannot be read has none.
@@ -41,10 +45,11 @@ func storedTools(fsys vfs.FS, dirs ...string) []string {
 	found := map[string]bool{}
 	room := int64(maxStored)
 	for _, f := range files {
-		if room -= f.size; room < 0 {
-			break
+		if f.size > room {
+			continue // smaller ones may still do
 		}
-		r, err := fsys.Open(f.path, vfs.Read|vfs.NoFollow, 0)
+		room -= f.size
+		r, err := fsys.Open(f.path, vfs.Read|vfs.NoFollow|vfs.NonBlock, 0)
 		if err != nil {
 			continue
 		}
@@ -58,18 +63,23 @@ func storedTools(fsys vfs.FS, dirs ...string) []string {
 // server and its own name follow, with the same two underscores between them.
 const toolPrefix = "mcp__"
 
-// mentioned adds the own names of the MCP tools that a text mentions.
+// most is how many bytes of a name are looked at, twice what one can have: a text may
+// be nothing but beginnings of names, each of which would be as long as what is left.
+const most = 128
+
+// mentioned adds the own names of the MCP tools that a text mentions, until there are
+// maxTools.
 func mentioned(r io.Reader, found map[string]bool) error {
-	const piece, most = 64 << 10, 128 // a name has 64 bytes at most
+	const piece = 64 << 10
 	buf := make([]byte, 0, piece+most)
-	for {
+	for len(found) < maxTools {
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		end := len(buf)
 		if err == nil {
 			end = max(len(buf)-most, 0) // what begins behind it is looked at with what follows
 		}
-		for at := 0; ; {
+		for at := 0; len(found) < maxTools; {
 			i := bytes.Index(buf[at:], []byte(toolPrefix))
 			if i < 0 || at+i >= end && err == nil {
 				break
@@ -89,10 +99,12 @@ func mentioned(r io.Reader, found map[string]bool) error {
 			return err
 		}
 	}
+	return nil
 }
 
-// nameAt is the name that a text begins with.
+// nameAt is the name that a text begins with, or the first bytes of one that is none.
 func nameAt(text []byte) string {
+	text = text[:min(len(text), most)]
 	i := bytes.IndexFunc(text, func(r rune) bool {
 		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	})

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -32,6 +33,26 @@ func TestMentioned(t *testing.T) {
 	}
 }
 
+// TestMentionedTooOften: a text that is nothing but beginnings of names takes no longer
+// than another, and one that is nothing but names fills no memory.
+func TestMentionedTooOften(t *testing.T) {
+	found := map[string]bool{}
+	began := time.Now()
+	if err := mentioned(strings.NewReader(strings.Repeat(toolPrefix, 1<<20/len(toolPrefix))), found); err != nil || len(found) > 0 {
+		t.Fatal(len(found), err)
+	}
+	if took := time.Since(began); took > 5*time.Second { // half a minute, where each is looked at to the end
+		t.Errorf("1 MB takes %v", took)
+	}
+	var names strings.Builder
+	for i := range 2 * maxTools {
+		fmt.Fprintf(&names, "mcp__s__%d ", i)
+	}
+	if err := mentioned(strings.NewReader(names.String()), found); err != nil || len(found) != maxTools {
+		t.Error(len(found), err)
+	}
+}
+
 // TestStoredTools: all sessions are looked through, those of tasks too; a link and
 // what is no session are not.
 func TestStoredTools(t *testing.T) {
@@ -55,6 +76,14 @@ func TestStoredTools(t *testing.T) {
 	}
 	past := time.Now().Add(-time.Hour)
 	if err := os.Truncate(old, maxStored); err != nil || os.Chtimes(old, past, past) != nil {
+		t.Fatal(err)
+	}
+	// One that is too much by itself does not hide those that are older.
+	huge, future := filepath.Join(dir, "g.jsonl"), time.Now().Add(time.Hour)
+	if err := os.WriteFile(huge, []byte("mcp__s__six"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(huge, maxStored+1); err != nil || os.Chtimes(huge, future, future) != nil {
 		t.Fatal(err)
 	}
 	if got := storedTools(vfs.OS(), dir, child, filepath.Join(dir, "missing")); !slices.Equal(got, []string{"one", "two"}) {
