@@ -176,6 +176,18 @@ func (c *core) decide(cfg config.Config, id Identity) {
 	go newJournal(c, d).run()
 }
 
+// decision is what was decided. A span that has its identity may end before
+// everything else has one: then it waits for what decides.
+func (c *core) decision() *decision {
+	d := c.decided.Load()
+	if d == nil {
+		c.mu.Lock()
+		d = c.decided.Load()
+		c.mu.Unlock()
+	}
+	return d
+}
+
 // late reports a span that was kept back, as export does.
 func (c *core) late(o *openSpan, counts bool) bool {
 	if c.decided.Load() == nil {

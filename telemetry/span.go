@@ -336,7 +336,7 @@ func (o *openSpan) totals() {
 // and with it, where counts, the duty to count it: many at once are counted in a
 // third of the time, because the code and what it counts in are at hand then.
 func (o *openSpan) export(counts bool) bool {
-	d := o.core.decided.Load()
+	d := o.core.decision()
 	if d.otlp != nil {
 		d.otlp.Span(&endedSpan{o: o, tracer: &d.tracer})
 	}
