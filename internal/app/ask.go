@@ -223,6 +223,7 @@ func (a *asker) approve(summary string) bool {
 	case "ask":
 		fmt.Fprintf(a.stderr, "The agent wants to run:\n  %s\nAllow it? [y/N] ", summary)
 		line, err := a.stdin.ReadString('\n')
+		a.quiet.begin() // the turn waited for the answer
 		answer := strings.ToLower(strings.TrimSpace(line))
 		if err != nil {
 			fmt.Fprintf(a.stderr, "\ndenied: no answer\n")

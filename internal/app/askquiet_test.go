@@ -1,6 +1,9 @@
 package app
 
 import (
+	"bufio"
+	"bytes"
+	"io"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -43,4 +46,26 @@ func TestQuiet(t *testing.T) {
 	if none.c != nil {
 		t.Error("nobody wanted to know")
 	}
+}
+
+// TestQuietWhileAsked: the time that a person thought about a command is no silence of
+// the turn.
+func TestQuietWhileAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		a := &asker{cmd: askCmd{Approve: "ask"}, stderr: new(bytes.Buffer), stdin: bufio.NewReader(r), quiet: quiet{first: quietAfter}}
+		a.quiet.begin()
+		defer a.quiet.end()
+		go func() {
+			time.Sleep(time.Minute)
+			_, _ = io.WriteString(w, "y\n")
+		}()
+		if !a.approve("rm x") {
+			t.Error("denied")
+		}
+		answered := time.Now()
+		if <-a.quiet.c; time.Since(answered) != quietAfter {
+			t.Errorf("told %v after the answer", time.Since(answered))
+		}
+	})
 }
