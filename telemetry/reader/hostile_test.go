@@ -3,6 +3,7 @@ package reader
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -158,5 +159,35 @@ func TestHostileSize(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; used > 256<<20 || len(found) != 1 {
 		t.Errorf("a line of 20 MB: %d MB, %v", used>>20, found)
+	}
+}
+
+// TestManyMethods: which phases are requests' is not looked up in a list for each.
+func TestManyMethods(t *testing.T) {
+	const n = 150_000
+	a := &Analysis{}
+	for i := range n {
+		name := fmt.Sprintf("magi.method.%06d", i)
+		a.Requests = append(a.Requests, Request{Method: name})
+		a.Phases = append(a.Phases, Phase{Name: name})
+	}
+	a.Phases = append(a.Phases, Phase{Name: "chat"})
+	began := time.Now()
+	if got := a.slowest(3); len(got) != 1 || got[0].Name != "chat" {
+		t.Errorf("%v", got)
+	}
+	if took := time.Since(began); took > 5*time.Second { // more than half a minute, where it is
+		t.Errorf("it takes %v", took)
+	}
+}
+
+// TestManyBuckets: two bytes of a line are eight in memory, and count.
+func TestManyBuckets(t *testing.T) {
+	for _, list := range []string{"bucketCounts", "explicitBounds"} {
+		line := `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"x","histogram":{"dataPoints":[{"` + list + `":[1` + strings.Repeat(",1", 250_000) + `]}]}}]}]}]}` + "\n"
+		c := &Capture{inside: maxInside - 100_000}
+		if err := c.Read(strings.NewReader(strings.Repeat(line, 4)), "metrics"); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s: %v", list, err)
+		}
 	}
 }

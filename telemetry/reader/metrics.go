@@ -2,6 +2,7 @@ package reader
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -71,9 +72,11 @@ func (c *Capture) keep(name string, gauge bool, points []wirePoint) {
 				p.Labels[k] = s
 			}
 		}
+		p.Buckets = slices.Grow(p.Buckets, len(w.BucketCounts))
 		for _, b := range w.BucketCounts {
 			p.Buckets = append(p.Buckets, unsigned(b))
 		}
+		c.inside += (len(w.BucketCounts) + len(w.ExplicitBounds)) / bucketsInside
 		c.Points = append(c.Points, p)
 		c.seen(p.To)
 	}
@@ -82,6 +85,9 @@ func (c *Capture) keep(name string, gauge bool, points []wirePoint) {
 // mostCounted is more than a child counts between two lines, and no sum of it over
 // all records overflows.
 const mostCounted = 1e12
+
+// bucketsInside is how many buckets or their bounds take the room of one attribute.
+const bucketsInside = 5
 
 // counted bounds a number: a line may hold any.
 func counted(v float64) float64 { return min(max(v, -mostCounted), mostCounted) }

@@ -15,8 +15,8 @@ const (
 	maxLine    = 1 << 20
 	maxBytes   = 512 << 20
 	maxRecords = 2_000_000
-	// maxInside bounds the attributes, events, links and values of lists of all
-	// records: three bytes of a line can be forty in memory. A capture that fills
+	// maxInside bounds the attributes, events, links, buckets and values of lists of
+	// all records: three bytes of a line can be forty in memory. A capture that fills
 	// maxBytes has half as many.
 	maxInside = 16_000_000
 )

@@ -71,11 +71,11 @@ func percentile95(v []float64) float64 {
 // slowest are the phases with the longest single spans. Those that only hold others
 // are no news: the child, its runs, its requests, its start and its end.
 func (a *Analysis) slowest(n int) []Phase {
-	holds := func(p Phase) bool {
-		return p.Name == "magi.child" || p.Name == runSpan || p.Name == "magi.startup" || p.Name == cleanupSpan ||
-			slices.ContainsFunc(a.Requests, func(r Request) bool { return r.Method == p.Name })
+	holds := map[string]bool{"magi.child": true, runSpan: true, "magi.startup": true, cleanupSpan: true}
+	for i := range a.Requests {
+		holds[a.Requests[i].Method] = true
 	}
-	out := slices.DeleteFunc(slices.Clone(a.Phases), holds)
+	out := slices.DeleteFunc(slices.Clone(a.Phases), func(p Phase) bool { return holds[p.Name] })
 	slices.SortStableFunc(out, func(x, y Phase) int { return cmp.Compare(y.Max, x.Max) })
 	return out[:min(n, len(out))]
 }
