@@ -191,3 +191,23 @@ func TestManyBuckets(t *testing.T) {
 		}
 	}
 }
+
+// endless is a file without an end, as a sparse one may be as good as.
+type endless byte
+
+func (e endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(e)
+	}
+	return len(p), nil
+}
+
+// TestEndless: also what is no line, and what is an empty one, has been read.
+func TestEndless(t *testing.T) {
+	for _, b := range []endless{0, '\n'} {
+		c := &Capture{Bytes: maxBytes - 2<<20}
+		if err := c.Read(io.LimitReader(b, 1<<30), "traces"); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%q: %v", rune(b), err)
+		}
+	}
+}

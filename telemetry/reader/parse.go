@@ -60,7 +60,7 @@ type Capture struct {
 	Torn     int              // lines that are no JSON object
 	// RuntimeTrace is how many bytes the runtime trace beside the files has.
 	RuntimeTrace int64
-	Bytes        int64
+	Bytes        int64     // that were read
 	Last         time.Time // the last time that anything tells
 
 	inside int      // see maxInside
@@ -149,9 +149,9 @@ func (c *Capture) Read(r io.Reader, name string) error {
 	signal := c.begin(name)
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for {
-		line, err := readLine(lines)
+		line, n, err := readLine(lines)
 		c.lineNo++
-		c.Bytes += int64(len(line))
+		c.Bytes += n
 		c.Signals[signal] += int64(len(line)) + 1
 		if c.Bytes > maxBytes || len(c.Spans)+len(c.Records)+len(c.Points) > maxRecords || c.inside > maxInside {
 			return ErrTooLarge
@@ -193,12 +193,12 @@ func Segment(name string) (signal string, n int) {
 	return parts[1], n
 }
 
-// readLine returns a line without its end; one that is too long comes back as
-// its beginning, which is no JSON.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var out []byte
-	for {
+// readLine returns a line without its end, and how many bytes were read; one that is
+// too long comes back as its beginning, which is no JSON.
+func readLine(r *bufio.Reader) (out []byte, size int64, err error) {
+	for size <= maxBytes {
 		part, err := r.ReadSlice('\n')
+		size += int64(len(part))
 		if room := maxLine - len(out); len(part) > room {
 			out = append(out, part[:room]...)
 		} else {
@@ -210,8 +210,9 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		if n := len(out); n > 0 && out[n-1] == '\n' {
 			out = out[:n-1]
 		}
-		return out, err
+		return out, size, err
 	}
+	return out, size, nil
 }
 
 type wireValue struct {
