@@ -21,7 +21,7 @@ import (
 type askCmd struct {
 	Text    []string    `arg:"" help:"The prompt. Several words are joined by spaces; a single - reads standard input. One that begins with a dash comes after --."`
 	Approve approveMode `help:"What to do when the agent asks: ask, deny or allow. Default: ask on a terminal, else deny." placeholder:"MODE"`
-	Session string      `help:"Go on in this session instead of a new one: its id, or the beginning of it if no other begins so." placeholder:"ID"`
+	Session string      `help:"Go on in this session instead of a new one: its id, or the beginning of it, at least 4 characters, if no other begins so." placeholder:"ID"`
 	JSON    bool        `name:"json" help:"Print the run's events, one JSON object per line, instead of the reply."`
 }
 

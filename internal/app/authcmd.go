@@ -12,6 +12,7 @@ import (
 
 	"magicode/internal/auth"
 	"magicode/internal/provider/claude"
+	"magicode/internal/provider/codex"
 )
 
 // authCmd is the credentials without a terminal user interface. Values are
@@ -23,6 +24,9 @@ type authCmd struct {
 		Provider string `arg:"" help:"openai-codex or anthropic."`
 	} `cmd:"" help:"Remove a provider's stored credential from this computer."`
 }
+
+// stored are the providers whose credentials are kept here.
+var stored = []string{codex.ID, "anthropic"}
 
 var errNoLogout = errors.New("nothing of this provider is stored here: custom providers read a variable, and the claude command owns its login ('claude auth logout')")
 
@@ -46,10 +50,7 @@ func runAuth(c authCmd, what string, stdin, stdout, stderr *os.File) int {
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "magi-code: %v\n", err)
-		if errors.Is(err, errUsage) || errors.Is(err, errNoProvider) {
-			return exitUsage
-		}
-		return exitError
+		return statusOf(err)
 	}
 	return exitOK
 }
@@ -115,8 +116,8 @@ func expiry(r auth.Record) string {
 }
 
 func (d *desk) logout(ctx context.Context, w io.Writer, id string) error {
-	if err := d.known(id); err != nil {
-		return err
+	if d.known(id) != nil {
+		return noProvider(id, stored)
 	}
 	if _, own := d.snap.Custom[id]; own || id == claude.ID {
 		return errNoLogout

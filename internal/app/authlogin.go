@@ -29,8 +29,8 @@ var (
 
 // login stores what the user or the service gives, in place of what is there.
 func (d *desk) login(ctx context.Context, c authLoginCmd, stdin *os.File, w io.Writer) error {
-	if err := d.known(c.Provider); err != nil {
-		return err
+	if d.known(c.Provider) != nil {
+		return noProvider(c.Provider, stored)
 	}
 	if def, own := d.snap.Custom[c.Provider]; own {
 		if def.KeyVariable == "" {

@@ -145,7 +145,7 @@ func TestAuthLoginKeyAndRefusals(t *testing.T) {
 		"claude":       {"claude-subscription", "", "", exitUsage, "claude auth login"},
 		"custom":       {"mine", "", "", exitUsage, "from the variable MINE"},
 		"needs none":   {"free", "", "", exitUsage, "needs no key"},
-		"unknown":      {"nobody", "", "", exitUsage, "no such provider"},
+		"unknown":      {"nobody", "", "", exitError, "no such provider: nobody; choose one of: openai-codex, anthropic\n"},
 		"broken file":  {"anthropic", "key-secret", "[", exitError, "auth.json invalid"},
 		"bad duration": {"--wait soon", "", "", exitUsage, "invalid duration"},
 	} {

@@ -1,11 +1,15 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,7 +34,7 @@ type cli struct {
 
 	Serve    serveCmd    `cmd:"" help:"Serve the local-agent protocol on stdin and stdout, which must be pipes. For host applications."`
 	Ask      askCmd      `cmd:"" help:"Run one turn and print the reply. Starts a child as any host would; status 0 only for completed and durable."`
-	Doctor   doctorCmd   `cmd:"" help:"Check home, permissions, settings, credentials and locks, and say what to do. Changes nothing."`
+	Doctor   doctorCmd   `cmd:"" help:"Check home, permissions, settings, credentials and locks, and say what to do. Changes nothing. Status 1 means that a child would not start."`
 	Sessions sessionsCmd `cmd:"" help:"List, show, export and delete sessions; set their file modes right."`
 	Settings settingsCmd `cmd:"" help:"Show and change settings."`
 	Models   modelsCmd   `cmd:"" help:"List, fetch and select models."`
@@ -63,7 +67,9 @@ const description = `A coding agent that a host application owns as one child pr
 
 Start with 'magi-code demo'. Hosts run 'magi-code serve --stdio'.
 
-Settings and sessions live in ~/.magi-code, or in the folder that MC_HOME names.`
+Settings and sessions live in ~/.magi-code, or in the folder that MC_HOME names.
+
+The exit status is 0 for success, 1 for what failed or is not there, and 2 for a command line that cannot be used; trace has a 3 of its own.`
 
 // Main runs the program and returns its exit status. args excludes the program's name.
 func Main(args []string, stdin, stdout, stderr *os.File) int {
@@ -150,7 +156,7 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 		return status
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "magi-code: %v\n%s\n", err, tryInstead(parser.Model.Node, args))
+		fmt.Fprintf(stderr, "magi-code: %s\n", wording(err.Error(), parser.Model.Node, args))
 		return exitUsage
 	}
 	return c.dispatch(ctx.Command(), stdin, stdout, stderr)
@@ -158,14 +164,41 @@ func run(args []string, stdin, stdout, stderr *os.File) int {
 
 // grammar is the parser of command lines into c.
 func grammar(c *cli, options ...kong.Option) (*kong.Kong, error) {
+	for _, kind := range []reflect.Kind{reflect.Int, reflect.Int64, reflect.Float64} {
+		options = append(options, kong.KindMapper(kind, kong.MapperFunc(number)))
+	}
 	return kong.New(c, append(options, kong.Name("magi-code"), kong.Description(description), kong.UsageOnError(),
 		kong.Vars{"version": "magi-code " + agent.Version, "failwords": strings.Join(tracecmd.FailWords(), ", "),
 			"capture": "The name of a capture, any file of one, or a folder, whose newest is meant. Default: the newest in the home's telemetry folder."},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))...)
 }
 
-// tryInstead says what may have been meant by a line that could not be parsed.
-func tryInstead(n *kong.Node, args []string) string {
+// number reads a flag's number: none of this program's is negative. A word with a
+// dash is read as well, since -1 is a number and no flag.
+func number(ctx *kong.DecodeContext, target reflect.Value) error {
+	word := ctx.Scan.Pop()
+	if word.IsEOL() {
+		return errors.New("a number is missing")
+	}
+	switch target.Kind() {
+	case reflect.Float64:
+		v, err := strconv.ParseFloat(word.String(), 64)
+		if err != nil || !(v >= 0) || math.IsInf(v, 0) {
+			return fmt.Errorf("must be a number of 0 or more, not %q", word)
+		}
+		target.SetFloat(v)
+	default:
+		v, err := strconv.ParseInt(word.String(), 10, target.Type().Bits())
+		if err != nil || v < 0 {
+			return fmt.Errorf("must be a whole number of 0 or more, not %q", word)
+		}
+		target.SetInt(v)
+	}
+	return nil
+}
+
+// wording says why a line could not be parsed, and what may have been meant.
+func wording(why string, n *kong.Node, args []string) string {
 	try := "Try 'magi-code "
 	for i := 0; i < len(args); i++ {
 		j := slices.IndexFunc(n.Children, func(c *kong.Node) bool { return c.Name == args[i] })
@@ -175,10 +208,13 @@ func tryInstead(n *kong.Node, args []string) string {
 		n, try = n.Children[j], try+args[i]+" "
 	}
 	try += "--help'."
-	if n.Name == "ask" && !slices.Contains(args, "--") {
+	if word, ok := strings.CutPrefix(why, "unexpected argument "); ok && len(n.Children) > 0 {
+		why = "unknown command " + word
+	}
+	if n.Name == "ask" && strings.HasPrefix(why, "unknown flag ") {
 		try += " A prompt that begins with a dash comes after two: magi-code ask -- '-x ...'"
 	}
-	return try
+	return why + "\n" + try
 }
 
 // spelled turns the commands help and version, which other programs have, into

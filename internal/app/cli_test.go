@@ -118,6 +118,39 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// TestNumbers: no number is negative, and none is taken for a flag.
+func TestNumbers(t *testing.T) {
+	for line, want := range map[string]string{
+		"sessions list --limit -1":   `--limit: must be a whole number of 0 or more, not "-1"`,
+		"sessions list -n -1":        `--limit: must be a whole number of 0 or more, not "-1"`,
+		"sessions list --limit=-1":   `--limit: must be a whole number of 0 or more, not "-1"`,
+		"sessions list -n 1.5":       `--limit: must be a whole number of 0 or more, not "1.5"`,
+		"sessions list -n --json":    `--limit: must be a whole number of 0 or more, not "--json"`,
+		"sessions list -n":           "--limit: a number is missing",
+		"sessions prune --days -3":   `--days: must be a whole number of 0 or more, not "-3"`,
+		"trace --run -1":             `--run: must be a whole number of 0 or more, not "-1"`,
+		"trace --run 1e3":            `--run: must be a whole number of 0 or more, not "1e3"`,
+		"trace diff a b --over -5":   `--over: must be a number of 0 or more, not "-5"`,
+		"trace diff a b --over NaN":  `--over: must be a number of 0 or more, not "NaN"`,
+		"trace diff a b --over +Inf": `--over: must be a number of 0 or more, not "+Inf"`,
+	} {
+		if status, out, errs := mainWith(t, strings.Fields(line)...); status != exitUsage || out != "" || !strings.HasPrefix(errs, "magi-code: "+want+"\nTry ") {
+			t.Errorf("%s: status %d, %s%s", line, status, out, errs)
+		}
+	}
+	var c cli
+	p, err := grammar(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Parse(strings.Fields("trace diff a b --over 2.5 --width 70")); err != nil || *c.Trace.Diff.Over != 2.5 || c.Trace.Diff.Width != 70 {
+		t.Errorf("%+v, %v", c.Trace.Diff, err)
+	}
+	if _, err := p.Parse(strings.Fields("trace --run 9000000000")); err != nil || c.Trace.Explain.Run != 9_000_000_000 {
+		t.Errorf("%+v, %v", c.Trace.Explain, err)
+	}
+}
+
 // TestTryInstead: a line that cannot be parsed is answered with the help of the
 // command that it names.
 func TestTryInstead(t *testing.T) {
@@ -126,7 +159,13 @@ func TestTryInstead(t *testing.T) {
 		"sessions sing":      "Try 'magi-code sessions --help'.",
 		"sing settings":      "Try 'magi-code --help'.",
 		"mcp login":          "Try 'magi-code mcp login --help'.",
-		"ask":                "Try 'magi-code ask --help'. A prompt that begins with a dash",
+		"ask":                "Try 'magi-code ask --help'.\n",
+		"ask -x":             "Try 'magi-code ask --help'. A prompt that begins with a dash",
+		"ask --approve no x": "Try 'magi-code ask --help'.\n",
+		"sing":               "magi-code: unknown command sing\nTry 'magi-code --help'.",
+		"demos":              "unknown command demos, did you mean \"demo\"?\n",
+		"demo now":           "unexpected argument now\n",
+		"trace list now":     "unexpected argument now\n",
 		"completion csh":     "Try 'magi-code completion --help'.",
 		"auth login a b c d": "Try 'magi-code auth login --help'.",
 	} {

@@ -94,9 +94,9 @@ func TestMCPCommands(t *testing.T) {
 	p.runs(1, "test", "bad", "FAIL  initialize the server exited with status 3", "stderr: oh no", "good", "ok    initialize")
 	p.runs(0, "revoke bad", "revoked: bad")
 	p.runs(0, "list", "bad  not started: revoked")
-	p.runs(2, "test other", "no such server")
-	p.runs(2, "approve other", "no such server")
-	p.runs(2, "logout ../auth", "no such server")
+	p.runs(1, "test other", "no such server")
+	p.runs(1, "approve other", "no such server")
+	p.runs(1, "logout ../auth", "no such server")
 	p.runs(2, "login good", "has no oauth")
 	p.runs(2, "login", "expected")
 }

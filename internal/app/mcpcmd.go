@@ -48,10 +48,9 @@ type mcpLoginCmd struct {
 	Wait      time.Duration `help:"How long to wait for the browser." default:"5m"`
 }
 
-// Errors that name a usage problem: status 2.
 var (
 	errNoSuchServer = errors.New("no such server is defined here; see 'magi-code mcp list'")
-	errNoOAuth      = errors.New("the server's definition has no oauth, so there is nothing to log in to")
+	errNoOAuth      = usageError("the server's definition has no oauth, so there is nothing to log in to")
 )
 
 // mcpTool is what the commands work on.
@@ -73,10 +72,7 @@ func runMCP(c mcpCmd, what string, stdout, stderr *os.File) int {
 		return exitError
 	}
 	fmt.Fprintf(stderr, "magi-code: %v\n", err)
-	if errors.Is(err, errNoSuchServer) || errors.Is(err, errNoOAuth) {
-		return exitUsage
-	}
-	return exitError
+	return statusOf(err)
 }
 
 func doMCP(ctx context.Context, c mcpCmd, what string, stdout *os.File) (err error) {

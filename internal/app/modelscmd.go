@@ -76,7 +76,7 @@ func runModels(c modelsCmd, what string, stdout, stderr *os.File) int {
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "magi-code: %v\n", err)
-		return exitError
+		return statusOf(err)
 	}
 	return exitOK
 }
@@ -132,9 +132,14 @@ func providerNames[V any](custom map[string]V) []string {
 
 func (d *desk) known(id string) error {
 	if !slices.Contains(d.providers(), id) {
-		return fmt.Errorf("%w: %s; there are: %s", errNoProvider, agent.ShownName(id), strings.Join(d.providers(), ", "))
+		return noProvider(id, d.providers())
 	}
 	return nil
+}
+
+// noProvider says what can be named instead of an id that no provider has.
+func noProvider(id string, instead []string) error {
+	return fmt.Errorf("%w: %s; choose one of: %s", errNoProvider, agent.ShownName(id), strings.Join(instead, ", "))
 }
 
 func (d *desk) list(w io.Writer, only string) error {
@@ -147,6 +152,9 @@ func (d *desk) list(w io.Writer, only string) error {
 	}
 	sel := d.snap.Selection
 	fmt.Fprintf(w, "selected: %s %s (thinking level %s)\n", sel.Provider, sel.Model, sel.Level)
+	if err := d.known(sel.Provider); err != nil {
+		fmt.Fprintf(w, "%v\n", err)
+	}
 	for _, id := range ids {
 		c := d.models.Catalog(id)
 		if c == nil {

@@ -36,12 +36,12 @@ type sessionsListCmd struct {
 }
 
 type sessionsShowCmd struct {
-	ID   string `arg:"" help:"The session's id, or its beginning if no other begins so."`
+	ID   string `arg:"" help:"The session's id, or its beginning, at least 4 characters, if no other begins so."`
 	JSON bool   `name:"json" help:"Print one JSON object, as export --format json."`
 }
 
 type sessionsExportCmd struct {
-	ID     string       `arg:"" help:"The session's id, or its beginning if no other begins so."`
+	ID     string       `arg:"" help:"The session's id, or its beginning, at least 4 characters, if no other begins so."`
 	Format exportFormat `help:"markdown or json. Default: what the name of the output file says, else markdown." placeholder:"FORMAT"`
 	Output string       `short:"o" help:"Write to this file, which must not exist, instead of standard output." placeholder:"FILE"`
 	Force  bool         `help:"Replace the output file if it exists."`

@@ -47,9 +47,6 @@ func orNull(s string) *string {
 }
 
 func (k *keeper) list(ctx context.Context, c sessionsListCmd) error {
-	if c.Limit < 0 {
-		return usageError("--limit must not be negative")
-	}
 	all, err := k.home.List(ctx)
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ var (
 	errNotSet    = errors.New("is not set in the settings file")
 	errNoKey     = errors.New("is not in the settings file, and this version knows no such setting")
 	errNoFile    = errors.New("there is no settings file yet")
-	errEmptyPart = errors.New("the path of the key has an empty part")
+	errEmptyPart = usageError("the path of the key has an empty part")
 )
 
 func runSettings(c settingsCmd, what string, stdout, stderr *os.File) int {
@@ -60,10 +60,7 @@ func runSettings(c settingsCmd, what string, stdout, stderr *os.File) int {
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "magi-code: %v\n", err)
-		if errors.Is(err, errEmptyPart) {
-			return exitUsage
-		}
-		return exitError
+		return statusOf(err)
 	}
 	return exitOK
 }

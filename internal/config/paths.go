@@ -83,7 +83,10 @@ func ResolveRoot(env Env) (p Paths, byDefault bool, err error) {
 		p.Root = filepath.Join(home, ".magi-code")
 		return p, true, checkRoot(env.FS, p.Root)
 	}
-	if root == "" || !filepath.IsAbs(root) {
+	if root == "" {
+		return p, false, &Error{Key: "MC_HOME", Reason: "empty; name a folder, or unset it"}
+	}
+	if !filepath.IsAbs(root) {
 		return p, false, &Error{Key: "MC_HOME", Reason: "not an absolute path"}
 	}
 	p.Root = root
