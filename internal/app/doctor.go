@@ -154,7 +154,7 @@ func (d *doctor) settings(dir string, p config.Paths) (s *config.Settings, ok bo
 		d.say(good, "settings", "%s counts too; it cannot loosen approvals", p.ProjectSettings())
 	}
 	d.unknown(loaded)
-	d.telemetrySettings(loaded)
+	d.telemetrySettings(p, loaded)
 	d.judgement(loaded.Settings)
 	d.languageServers(loaded.Settings)
 	for _, ignored := range loaded.Ignored {

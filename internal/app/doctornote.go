@@ -3,7 +3,6 @@ package app
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"magicode/internal/protect/judge"
 	"magicode/internal/redact"
 	"magicode/internal/vfs"
-	telemetryconfig "magicode/telemetry/config"
 )
 
 // lastStartup shows the note that a failed start has left (decision 35). Nobody
@@ -85,9 +83,14 @@ func (d *doctor) telemetry(p config.Paths) {
 }
 
 // telemetrySettings names what of them cannot be used: no start fails for it.
-func (d *doctor) telemetrySettings(l *config.Loaded) {
-	for _, problem := range telemetryconfig.Load(os.Environ(), l.Telemetry, l.ProjectTelemetry).Problems {
-		d.say(noted, "telemetry", "of the next child: %s; see 'magi-code trace check-config'", strings.TrimSpace(problem.Code+" "+redact.Display(problem.Key)))
+func (d *doctor) telemetrySettings(p config.Paths, l *config.Loaded) {
+	c := telemetryOf(p, l.Telemetry, l.ProjectTelemetry)
+	for _, problem := range c.Problems {
+		text := strings.TrimSpace(problem.Code + " " + problem.Key)
+		if hint := c.Hints[problem]; hint != "" {
+			text += ": " + hint
+		}
+		d.say(noted, "telemetry", "of the next child: %s; see 'magi-code trace check-config'", redact.Display(text))
 	}
 }
 

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,7 +11,9 @@ import (
 	"magicode/internal/config"
 	"magicode/internal/tracecmd"
 	"magicode/internal/vfs"
+	"magicode/telemetry/capture"
 	telemetryconfig "magicode/telemetry/config"
+	"magicode/telemetry/rawfile"
 	"magicode/telemetry/reader"
 )
 
@@ -115,9 +119,35 @@ func traceSettings() (h traceHome) {
 		l, err := config.Look(env)
 		raw, project, h.err = l.Telemetry, l.ProjectTelemetry, err
 	}
-	h.telemetry = telemetryconfig.Load(os.Environ(), raw, project)
+	h.telemetry = telemetryOf(paths, raw, project)
 	if h.telemetry.File.Dir != "" {
 		h.dir = h.telemetry.File.Dir
 	}
 	return h
+}
+
+// telemetryOf is what the next child of a home would do, the look at its capture's
+// folder included. Nothing is opened to be written.
+func telemetryOf(p config.Paths, raw []byte, project bool) telemetryconfig.Config {
+	c := telemetryconfig.Load(os.Environ(), raw, project)
+	if !c.File.On {
+		return c
+	}
+	dir := cmp.Or(c.File.Dir, filepath.Join(p.State(), "telemetry"))
+	var trouble rawfile.Trouble
+	if errors.As(capture.Look(dir, c.File.Dir == ""), &trouble) {
+		c.File.On = false
+		c.Add(telemetryconfig.Problem{Code: string(trouble), Key: "telemetry.file"}, dir+" "+unfit[trouble])
+	}
+	return c
+}
+
+// unfit says what is wrong with a capture's folder.
+var unfit = map[rawfile.Trouble]string{
+	rawfile.DirMissing: "is not there",
+	rawfile.DirUnsafe:  "is no folder, is a link, or may be written to by others (chmod go-w)",
+	rawfile.DirOwner:   "is somebody else's",
+	rawfile.DirNetwork: "is on a file system that a child must not wait for",
+	rawfile.DiskFull:   "has less than 64 MiB free",
+	rawfile.FileOpen:   "cannot be used on this system",
 }

@@ -31,7 +31,11 @@ func CheckConfig(c config.Config, settings error, stdout, stderr io.Writer) int 
 			unknown(c.Unknown, stdout)
 			continue
 		}
-		fmt.Fprintf(stdout, "problem      %s %s\n", p.Code, redact.Display(p.Key))
+		text := p.Code + " " + p.Key
+		if hint := c.Hints[p]; hint != "" {
+			text += ": " + hint
+		}
+		fmt.Fprintf(stdout, "problem      %s\n", redact.Display(text))
 	}
 	if len(c.Problems) > 0 || settings != nil {
 		return exitError

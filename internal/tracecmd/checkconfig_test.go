@@ -21,7 +21,7 @@ func TestCheckConfig(t *testing.T) {
 		"nothing": {nil, nil, exitOK, "file         off\notlp         off\nprometheus   off\n"},
 		"file":    {[]string{"MC_TELEMETRY=file"}, nil, exitOK, "file         on\notlp         off\nprometheus   off\n"},
 		"a value": {[]string{"MC_TELEMETRY=file", "MC_TELEMETRY_MAX_MB=CANARY"}, nil, exitError,
-			"file         off\notlp         off\nprometheus   off\nproblem      config_type telemetry.file.max_mb\n"},
+			"file         off\notlp         off\nprometheus   off\nproblem      config_type telemetry.file.max_mb: MC_TELEMETRY_MAX_MB takes a whole number from 4 to 1024\n"},
 		"meant": {[]string{"MC_TELEMETRY=file", "MC_TELEMETRY_FILE_DIR=CANARY"}, nil, exitError,
 			"file         on\notlp         off\nprometheus   off\nproblem      env_unknown MC_TELEMETRY_FILE_DIR: is MC_TELEMETRY_DIR meant?\n"},
 		"unknown": {[]string{"MC_TELEMETRY=file", "MC_TELEMETRY_\x1b[31mX=CANARY"}, nil, exitError,

@@ -137,6 +137,19 @@ func open(o Options, sys system) (*Capture, error) {
 	return c, nil
 }
 
+// Look reports why a capture could not be opened in a folder, as Open judges it, and
+// changes nothing. The error is a rawfile.Trouble.
+func Look(dir string, make bool) error {
+	fd, err := rawfile.OpenDir(dir, false, rawfile.OwnerOnly)
+	if err == nil {
+		rawfile.Close(fd)
+	}
+	if make && errors.Is(err, rawfile.DirMissing) {
+		return nil // it will be made
+	}
+	return err
+}
+
 func (c *Capture) name(s Signal, number int) string {
 	name := c.o.Stem + "." + signalNames[s]
 	if number > 0 {

@@ -17,6 +17,9 @@ type Config struct {
 	OTLP            OTLP
 	Prometheus      Prometheus
 	Problems        []Problem
+	// Hints say of a problem which variable it comes from and what that, or the key, takes.
+	// Like Unknown, they are for the terminal alone.
+	Hints map[Problem]string
 	// Unknown are the variables that look like ours and are none, at most 32. They are
 	// for the terminal of whoever set them: a name can be any text.
 	Unknown []string
@@ -43,6 +46,15 @@ type Prometheus struct {
 
 // On reports whether any sink is.
 func (c *Config) On() bool { return c.File.On || c.OTLP.On || c.Prometheus.On }
+
+// Add adds a problem that stands in no setting: of what a setting leads to.
+func (c *Config) Add(p Problem, hint string) {
+	if c.Hints == nil {
+		c.Hints = map[Problem]string{}
+	}
+	c.Problems = append(c.Problems, p)
+	c.Hints[p] = hint
+}
 
 // Problem says what was wrong: a code of the closed set of telemetry.md 2.4 and
 // at most the key it concerns, never a value.

@@ -155,3 +155,35 @@ func TestMeant(t *testing.T) {
 		}
 	}
 }
+
+// TestHints: whoever wrote it is told which variable it is, what is allowed and which key
+// there is not; a problem behind another is told too.
+func TestHints(t *testing.T) {
+	for name, row := range map[string]struct {
+		environ string // separated by |
+		global  string
+		want    string
+	}{
+		"a variable":      {"MC_TELEMETRY=file|MC_TELEMETRY_MAX_MB=1", "", "config_range telemetry.file.max_mb: MC_TELEMETRY_MAX_MB takes a whole number from 4 to 1024"},
+		"sinks":           {"MC_TELEMETRY=file,foo", "", "env_invalid telemetry.enabled: MC_TELEMETRY takes off, 0, or which of file, otlp and prom are on, with commas between them"},
+		"words":           {"", `{"enabled":true,"names":"x","file":{"enabled":true}}`, "config_range telemetry.names: it takes hashed or plain"},
+		"a number as one": {"", `{"enabled":true,"names":1,"file":{"enabled":true}}`, "config_type telemetry.names: it takes hashed or plain"},
+		"endpoint":        {"MC_TELEMETRY=otlp|MC_TELEMETRY_OTLP_ENDPOINT=x", "", "otlp_endpoint_invalid telemetry.otlp.endpoint: it comes from MC_TELEMETRY_OTLP_ENDPOINT"},
+		"standard":        {"MC_TELEMETRY=otlp|OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost|OTEL_EXPORTER_OTLP_COMPRESSION=x", "", "env_invalid telemetry.otlp.compression: OTEL_EXPORTER_OTLP_COMPRESSION takes gzip or none"},
+		"unknown keys":    {"", `{"enabled":true,"file":{"enabled":true,"foo":1,"bar":2}}`, "config_unknown_key telemetry.file: there is no bar, foo"},
+		"two, off":        {"", `{"enabled":"yes","file":{"max_mb":1}}`, "config_type telemetry.enabled: it takes true or false\nconfig_range telemetry.file.max_mb: it takes a whole number from 4 to 1024"},
+		"two, no sinks":   {"MC_TELEMETRY=foo|MC_TELEMETRY_KEEP=0", `{"file":{"enabled":true},"otlp":{"enabled":true,"endpoint":"https://x"},"prometheus":{"enabled":true,"path":"/x.prom"}}`, "env_invalid telemetry.enabled: MC_TELEMETRY takes off, 0, or which of file, otlp and prom are on, with commas between them\nconfig_range telemetry.file.keep: MC_TELEMETRY_KEEP takes a whole number from 1 to 100"},
+	} {
+		c := Load(strings.Split(row.environ, "|"), []byte(row.global), false)
+		var got []string
+		for _, p := range c.Problems {
+			got = append(got, p.Code+" "+p.Key+": "+c.Hints[p])
+		}
+		if text := strings.Join(got, "\n"); text != row.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, text, row.want)
+		}
+		if strings.HasPrefix(name, "two") && c.On() {
+			t.Errorf("%s: a sink is on: %+v", name, c)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -143,13 +144,14 @@ func (l *loader) master(e *environment, value string) {
 		return
 	}
 	e.asked = true
+	l.name("telemetry.enabled", prefix)
 	e.layer["enabled"] = true
 	on := map[string]bool{}
 	for word := range strings.SplitSeq(value, ",") {
 		sink, ok := map[string]string{"file": "file", "otlp": "otlp", "prom": "prometheus"}[strings.TrimSpace(word)]
 		if !ok || len(value) > maxValue {
 			e.broken = true
-			l.problem(CodeEnvInvalid, "telemetry.enabled")
+			l.takes(CodeEnvInvalid, "telemetry.enabled", "off, 0, or which of file, otlp and prom are on, with commas between them")
 			return
 		}
 		on[sink] = true
@@ -166,8 +168,9 @@ func (l *loader) variable(e *environment, v variable, value string) {
 		return // as if it was not set
 	}
 	key := "telemetry." + strings.Join(v.path, ".")
+	l.name(key, prefix+v.name)
 	if len(value) > maxValue || !clean(value) {
-		l.problem(CodeEnvInvalid, key)
+		l.takes(CodeEnvInvalid, key, fmt.Sprintf("at most %d bytes without control characters", maxValue))
 		value = "\x00" // turns the sink off
 	}
 	var typed any = value
@@ -186,6 +189,14 @@ func (l *loader) variable(e *environment, v variable, value string) {
 	case isText:
 	}
 	put(e.layer, v.path, typed)
+}
+
+// name remembers which variable has set a key.
+func (l *loader) name(key, variable string) {
+	if l.named == nil {
+		l.named = map[string]string{}
+	}
+	l.named[key] = variable
 }
 
 func put(layer map[string]any, path []string, value any) {

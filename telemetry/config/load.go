@@ -33,12 +33,12 @@ func Load(environ []string, global []byte, project bool) Config {
 	// Nobody has said anything: nearly every child. The layers take a quarter of a
 	// millisecond of its start, and nothing is on by default.
 	if len(bytes.TrimSpace(global)) > 0 || len(env.layer) > 0 {
-		if tree := l.merge(global, env.layer); tree != nil && !env.broken {
-			l.decode(&c, tree, environ)
+		if tree := l.merge(global, env.layer); tree != nil {
+			l.decode(&c, tree, environ, env.broken)
 		}
 	}
 	c.Asked = c.Asked || c.On()
-	c.Problems, c.Unknown = l.problems, l.unknown
+	c.Problems, c.Hints, c.Unknown = l.problems, l.hints, l.unknown
 	return c
 }
 
@@ -50,7 +50,9 @@ func Killed(environ []string) bool {
 
 type loader struct {
 	problems []Problem
+	hints    map[Problem]string
 	unknown  []string
+	named    map[string]string // of a key that a variable has set: which one
 	// given are the keys of the OTLP sink that settings or environment have, and
 	// settingsEndpoint is the endpoint that stands in the settings.
 	given            map[string]bool
@@ -62,7 +64,27 @@ func (l *loader) problem(code, key string) {
 	p := Problem{Code: code, Key: key}
 	if len(l.problems) < maxProblems && !slices.Contains(l.problems, p) {
 		l.problems = append(l.problems, p)
+		if name := l.named[key]; name != "" {
+			l.hint(p, "it comes from "+name)
+		}
 	}
+}
+
+// takes is problem with what the key, or the variable that has set it, takes.
+func (l *loader) takes(code, key, what string) {
+	l.problem(code, key)
+	name := l.named[key]
+	if name == "" {
+		name = "it"
+	}
+	l.hint(Problem{code, key}, name+" takes "+what)
+}
+
+func (l *loader) hint(p Problem, text string) {
+	if l.hints == nil {
+		l.hints = map[Problem]string{}
+	}
+	l.hints[p] = text
 }
 
 // merge layers defaults, the global value and the environment. nil: the global
@@ -109,11 +131,13 @@ func (l *loader) notice(layer map[string]any) map[string]any {
 // prune drops keys that we do not know, and with them every key that holds the
 // delimiter.
 func (l *loader) prune(layer map[string]any, path string, known map[string]any) {
+	var unknown []string
 	for key, value := range layer {
 		def, ok := known[key]
 		if !ok {
 			delete(layer, key)
 			l.problem(CodeUnknownKey, path)
+			unknown = append(unknown, key)
 			continue
 		}
 		inner, isObject := def.(map[string]any)
@@ -121,7 +145,14 @@ func (l *loader) prune(layer map[string]any, path string, known map[string]any) 
 			l.prune(object, path+"."+key, inner)
 		}
 	}
+	if len(unknown) > 0 {
+		slices.Sort(unknown)
+		l.hint(Problem{CodeUnknownKey, path}, "there is no "+strings.Join(unknown[:min(len(unknown), maxNamed)], ", "))
+	}
 }
+
+// maxNamed bounds the unknown keys of one object that a hint names.
+const maxNamed = 8
 
 func defaults() map[string]any {
 	return map[string]any{
@@ -135,7 +166,8 @@ func defaults() map[string]any {
 }
 
 // decode reads the merged tree, sink by sink.
-func (l *loader) decode(c *Config, tree map[string]any, environ []string) {
+// off: nothing may be on, and what else is wrong is told all the same.
+func (l *loader) decode(c *Config, tree map[string]any, environ []string, off bool) {
 	top := section{l: l, tree: tree, path: "telemetry"}
 	c.Plain = top.word("names", "hashed", "plain") == "plain"
 	// What belongs to no sink: a wrong interval is no reason to lose a capture.
@@ -145,12 +177,16 @@ func (l *loader) decode(c *Config, tree map[string]any, environ []string) {
 	enabled := section{l: l, tree: tree, path: "telemetry"}
 	on := enabled.bool("enabled") && !enabled.bad
 	c.Asked = c.Asked || on
-	if !on {
+	off = off || enabled.bad
+	if !on && !off {
 		return
 	}
 	l.file(&c.File, top.child("file"))
 	l.otlp(&c.OTLP, top.child("otlp"), environ)
 	l.prometheus(&c.Prometheus, top.child("prometheus"))
+	if off {
+		c.File.On, c.OTLP.On, c.Prometheus.On = false, false, false
+	}
 	if !c.On() && len(l.problems) == 0 {
 		l.problem(CodeNoSink, "telemetry")
 	}
@@ -164,10 +200,10 @@ func (l *loader) file(f *File, s section) {
 	f.Goroutines = s.bool("goroutines")
 	f.RuntimeTrace = s.word("runtime_trace", "off", "cleanup", "always")
 	if f.TotalMB < f.MaxMB {
-		s.wrong(CodeRange, "total_mb")
+		s.wrong(CodeRange, "total_mb", "telemetry.file.max_mb to 4096")
 	}
 	if f.Dir != "" && !strings.HasPrefix(f.Dir, "/") {
-		s.wrong(CodeRange, "dir")
+		s.wrong(CodeRange, "dir", "an absolute path")
 	}
 	f.On = on && !s.bad
 }
@@ -185,7 +221,7 @@ func (l *loader) prometheus(p *Prometheus, s section) {
 		p.Mode = 0o600
 	}
 	if on && (!strings.HasPrefix(p.Path, "/") || !strings.HasSuffix(p.Path, ".prom")) {
-		s.wrong(CodePromPath, "path")
+		s.wrong(CodePromPath, "path", "an absolute path that ends in .prom")
 	}
 	p.On = on && !s.bad
 }

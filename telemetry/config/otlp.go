@@ -50,7 +50,7 @@ func (l *loader) otlp(o *OTLP, s section, environ []string) {
 	o.Gzip = s.word("compression", "gzip", "none") == "gzip"
 	traces, metrics := s.bool("traces"), s.bool("metrics")
 	if headersEnv != "" && !variableName(headersEnv) {
-		s.wrong(CodeRange, "headers_env")
+		s.wrong(CodeRange, "headers_env", "the name of a variable, in capital letters")
 	}
 	if !on || s.bad {
 		return

@@ -2,7 +2,9 @@ package config
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -17,9 +19,10 @@ type section struct {
 
 func number(n int) json.Number { return json.Number(strconv.Itoa(n)) }
 
-func (s *section) wrong(code, key string) {
+// wrong: the value of key cannot be used; takes says in words what can.
+func (s *section) wrong(code, key, takes string) {
 	s.bad = true
-	s.l.problem(code, s.path+"."+key)
+	s.l.takes(code, s.path+"."+key, takes)
 }
 
 // child is the object at key; where there is none, every getter of it fails.
@@ -27,7 +30,7 @@ func (s *section) child(key string) section {
 	c := section{l: s.l, path: s.path + "." + key}
 	tree, ok := s.tree[key].(map[string]any)
 	if !ok {
-		s.l.problem(CodeType, c.path)
+		s.l.takes(CodeType, c.path, "an object")
 		c.bad = true
 	}
 	c.tree = tree
@@ -37,7 +40,7 @@ func (s *section) child(key string) section {
 func (s *section) bool(key string) bool {
 	v, ok := s.tree[key].(bool)
 	if !ok && s.tree != nil {
-		s.wrong(CodeType, key)
+		s.wrong(CodeType, key, "true or false")
 	}
 	return v
 }
@@ -49,41 +52,49 @@ func (s *section) int(key string, low, high int) int { return s.intOr(key, low, 
 func (s *section) intOr(key string, low, high, otherwise int) int {
 	v, ok := s.tree[key].(json.Number)
 	n, err := strconv.Atoi(string(v))
+	code := CodeRange
 	switch {
 	case s.tree == nil:
 		return otherwise
 	case !ok || err != nil:
-		s.wrong(CodeType, key)
-		return otherwise
-	case n < low || n > high:
-		s.wrong(CodeRange, key)
-		return otherwise
+		code = CodeType
+	case n >= low && n <= high:
+		return n
 	}
-	return n
+	s.wrong(code, key, fmt.Sprintf("a whole number from %d to %d", low, high))
+	return otherwise
 }
 
-func (s *section) text(key string, maxBytes int) string {
+// text accepts text; words are what it is one of, for whoever wrote another.
+func (s *section) text(key string, maxBytes int, words ...string) string {
 	v, ok := s.tree[key].(string)
+	code := CodeRange
 	switch {
-	case !ok && s.tree != nil:
-		s.wrong(CodeType, key)
-	case len(v) > maxBytes || !clean(v):
-		s.wrong(CodeRange, key)
+	case !ok && s.tree == nil:
 		return ""
+	case !ok:
+		code = CodeType
+	case len(v) <= maxBytes && clean(v):
+		return v
 	}
-	return v
+	takes := strings.Join(words, " or ")
+	if takes == "" {
+		takes = fmt.Sprintf("text of at most %d bytes without control characters", maxBytes)
+	}
+	s.wrong(code, key, takes)
+	return ""
 }
 
 // word accepts one of some words.
 func (s *section) word(key string, words ...string) string {
-	v := s.text(key, 64)
+	v := s.text(key, 64, words...)
 	for _, w := range words {
 		if v == w {
 			return v
 		}
 	}
 	if v != "" || s.tree != nil && !s.bad {
-		s.wrong(CodeRange, key)
+		s.wrong(CodeRange, key, strings.Join(words, " or "))
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -18,10 +19,16 @@ type standard struct {
 func (s standard) get(name string) string {
 	value := lookup(s.environ, name)
 	if len(value) > maxValue || !clean(value) {
-		s.l.problem(CodeEnvInvalid, "telemetry.otlp")
+		s.invalid("telemetry.otlp", name, fmt.Sprintf("at most %d bytes without control characters", maxValue))
 		return ""
 	}
 	return value
+}
+
+// invalid tells of a standard variable that a key would have come from.
+func (s standard) invalid(key, name, takes string) {
+	s.l.name(key, name)
+	s.l.takes(CodeEnvInvalid, key, takes)
 }
 
 func lookup(environ []string, name string) (value string) {
@@ -78,21 +85,21 @@ func (s standard) options(o *OTLP, given func(key string) bool) {
 		case "http/protobuf", "http/json": // what we send is protobuf
 			o.GRPC = false
 		default:
-			s.l.problem(CodeEnvInvalid, "telemetry.otlp.protocol")
+			s.invalid("telemetry.otlp.protocol", otelPrefix+"PROTOCOL", "grpc or http/protobuf")
 		}
 	}
 	if v := s.get(otelPrefix + "TIMEOUT"); v != "" && !given("timeout_ms") {
 		if n, err := strconv.Atoi(v); err == nil {
 			o.Timeout = time.Duration(min(max(n, minTimeout), maxTimeout)) * time.Millisecond
 		} else {
-			s.l.problem(CodeEnvInvalid, "telemetry.otlp.timeout_ms")
+			s.invalid("telemetry.otlp.timeout_ms", otelPrefix+"TIMEOUT", "a whole number of milliseconds")
 		}
 	}
 	if v := s.get(otelPrefix + "COMPRESSION"); v != "" && !given("compression") {
 		if v == "gzip" || v == "none" {
 			o.Gzip = v == "gzip"
 		} else {
-			s.l.problem(CodeEnvInvalid, "telemetry.otlp.compression")
+			s.invalid("telemetry.otlp.compression", otelPrefix+"COMPRESSION", "gzip or none")
 		}
 	}
 }
