@@ -19,6 +19,7 @@ import (
 	"magicode/internal/jsonscan"
 	"magicode/internal/lease"
 	"magicode/internal/vfs"
+	telemetryconfig "magicode/telemetry/config"
 )
 
 // settingsCmd is the settings without a terminal user interface.
@@ -117,7 +118,7 @@ func showSettings(stdout, stderr io.Writer, key string) error {
 		v = v.Get(k)
 	}
 	if v.Kind() == jsonscan.Invalid {
-		if !config.Known(strings.Split(key, ".")) {
+		if !knownSetting(strings.Split(key, ".")) {
 			return fmt.Errorf("%s %w", key, errNoKey)
 		}
 		return fmt.Errorf("%s %w%s", key, errNotSet, defaultOf(key))
@@ -171,15 +172,39 @@ func setSetting(stderr io.Writer, scope config.Scope, key, value string) error {
 	if _, err := jsonscan.Parse(raw, jsonscan.Options{}); err != nil {
 		raw = jsonscan.AppendString(nil, value)
 	}
+	if err := telemetryFits(env, scope, path, raw); err != nil {
+		return err
+	}
 	if err := config.Save(context.Background(), env, paths, scope, path, raw); err != nil {
 		return err
 	}
-	if !config.Known(path) {
+	if !knownSetting(path) {
 		fmt.Fprintf(stderr, "note: this version knows no setting %s; it is stored, and has no effect\n", key)
 	}
 	noteProvider(stderr, key, raw)
 	if scope == config.ScopeProject {
 		noteApprovals(stderr, env, key, raw)
+	}
+	return nil
+}
+
+// knownSetting reports a setting that has an effect. The schema of the settings knows of
+// telemetry only that it is an object: no start fails for what is in it.
+func knownSetting(path []string) bool {
+	return config.Known(path) && (path[0] != "telemetry" || telemetryconfig.Known(path[1:]))
+}
+
+// telemetryFits refuses a value that the next child could not use.
+func telemetryFits(env config.Env, scope config.Scope, path []string, raw []byte) error {
+	if path[0] != "telemetry" || scope != config.ScopeGlobal {
+		return nil
+	}
+	l, err := config.Look(env)
+	if err != nil {
+		return nil // saving says what is wrong with the rest
+	}
+	if why := telemetryconfig.Unfit(l.Telemetry, path[1:], raw); why != "" {
+		return errors.New(why)
 	}
 	return nil
 }

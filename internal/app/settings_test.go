@@ -32,6 +32,11 @@ func TestSettingsCommands(t *testing.T) {
 		"provider":           {"{}", "set agent.model.provider anthropic", exitOK, "", "{\n  \"schema_version\": 2,\n  \"agent\": {\n    \"model\": {\n      \"provider\": \"anthropic\"\n    }\n  }\n}"},
 		"looser project":     {compact, "set --project capabilities.approvals.level off", exitOK, "note: a project can only make approvals stricter: the level here stays relaxed\n", compact},
 		"stricter project":   {compact, "set --project capabilities.approvals.level strict", exitOK, "", compact},
+		"no switch":          {compact, "set telemetry.enabled \"yes\"", exitError, "…telemetry.enabled takes true or false\n", compact},
+		"out of range":       {compact, "set telemetry.file.max_mb 1", exitError, "…telemetry.file.max_mb takes a whole number from 4 to 1024\n", compact},
+		"inside an object":   {compact, `set telemetry {"file":{"keep":0}}`, exitError, "…telemetry.file.keep takes a whole number from 1 to 100\n", compact},
+		"in range":           {"{}", "set telemetry.file.max_mb 8", exitOK, "", "{\n  \"schema_version\": 2,\n  \"telemetry\": {\n    \"file\": {\n      \"max_mb\": 8\n    }\n  }\n}"},
+		"unknown telemetry":  {"{}", "set telemetry.foo 1", exitOK, "note: this version knows no setting telemetry.foo; it is stored, and has no effect\n", "{\n  \"schema_version\": 2,\n  \"telemetry\": {\n    \"foo\": 1\n  }\n}"},
 		"line of the file":   {compact, "set sessions.retention_days -- -1", exitError, "…must be an integer without a sign or fraction\n", compact},
 	} {
 		t.Run(name, func(t *testing.T) {

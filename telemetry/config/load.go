@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -93,12 +92,8 @@ func (l *loader) merge(global []byte, env map[string]any) map[string]any {
 	k := koanf.New(delimiter)
 	layers := []map[string]any{defaults()}
 	if len(bytes.TrimSpace(global)) > 0 {
-		dec := json.NewDecoder(bytes.NewReader(global))
-		dec.UseNumber()
-		var value any
-		err := dec.Decode(&value)
-		layer, ok := value.(map[string]any)
-		if err != nil || !ok {
+		layer, ok := object(global)
+		if !ok {
 			l.problem(CodeType, "telemetry")
 			return nil
 		}
