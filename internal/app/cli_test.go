@@ -146,7 +146,7 @@ func TestNumbers(t *testing.T) {
 	if _, err := p.Parse(strings.Fields("trace diff a b --over 2.5 --width 70")); err != nil || *c.Trace.Diff.Over != 2.5 || c.Trace.Diff.Width != 70 {
 		t.Errorf("%+v, %v", c.Trace.Diff, err)
 	}
-	if _, err := p.Parse(strings.Fields("trace --run 9000000000")); err != nil || c.Trace.Explain.Run != 9_000_000_000 {
+	if _, err := p.Parse(strings.Fields("trace --run 9000000000")); err != nil || *c.Trace.Explain.Run != 9_000_000_000 {
 		t.Errorf("%+v, %v", c.Trace.Explain, err)
 	}
 }

@@ -39,7 +39,7 @@ type traceExplainCmd struct {
 	FailOn  []string `placeholder:"CODE" help:"End with status 3 when one of these fires: ${failwords}."`
 	Resolve bool     `help:"Show names of this home in the place of their hashes: MCP servers and those of their tools that a stored session mentions, custom providers and models, subagent profiles, sessions. Nothing in a capture or an archive changes."`
 	All     bool     `help:"Shorten no list, and say of each verdict in which file and line it stands."`
-	Run     int64    `help:"Show this run only, with all of its parts." placeholder:"N"`
+	Run     *int64   `help:"Show this run only, with all of its parts; the first is 1." placeholder:"N"`
 	traceLook
 }
 
@@ -54,6 +54,22 @@ type traceDiffCmd struct {
 type traceLook struct {
 	Width int    `help:"Width in characters, 60 at least." default:"100"`
 	Color string `enum:"auto,always,never" default:"auto" help:"auto, always or never. auto: on a terminal, without NO_COLOR."`
+}
+
+// Validate is called by the parser: what it refuses is a wrong call.
+func (l traceLook) Validate() error {
+	if l.Width < reader.LeastWidth {
+		return fmt.Errorf("--width: must be a whole number of %d or more", reader.LeastWidth)
+	}
+	return nil
+}
+
+// Validate is that of the flags, and of a run's number.
+func (c traceExplainCmd) Validate() error {
+	if c.Run != nil && *c.Run < 1 {
+		return errors.New("--run: must be a whole number of 1 or more")
+	}
+	return c.traceLook.Validate()
 }
 
 func (l traceLook) look(stdout *os.File) reader.Look {
@@ -89,7 +105,10 @@ func runTrace(c traceCmd, what string, stdout, stderr *os.File) int {
 
 func explainTrace(c traceExplainCmd, dir string, stdout, stderr *os.File) int {
 	o := tracecmd.Options{Capture: c.Capture, Dir: dir, JSON: c.JSON, HTML: c.HTML, FailOn: c.FailOn, Look: c.look(stdout)}
-	o.Look.Run, o.Look.All = c.Run, c.All
+	o.Look.All = c.All
+	if c.Run != nil {
+		o.Look.Run = *c.Run
+	}
 	if c.Resolve {
 		o.Resolve = traceNames
 	}

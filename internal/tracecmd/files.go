@@ -33,27 +33,34 @@ func find(name, dir string) (found, error) {
 	}
 	info, err := os.Stat(path)
 	if name == "" && errors.Is(err, fs.ErrNotExist) {
-		return found{}, noneIn(path)
+		return found{}, noneYet(path)
 	}
 	if err == nil && info.IsDir() {
 		stems, err := stemsOf(path)
 		if err != nil {
 			return found{}, err
 		}
-		if len(stems) == 0 {
-			return found{}, noneIn(path)
+		switch {
+		case len(stems) > 0:
+		case name == "":
+			return found{}, noneYet(path)
+		default:
+			return found{}, fmt.Errorf("%w in %s", errNone, path)
 		}
 		path = filepath.Join(path, stems[len(stems)-1])
 	}
 	f, err := filesOf(path)
 	switch {
 	case err == nil || !errors.Is(err, errNone):
-	case strings.HasSuffix(path, ".zip"):
+	case info != nil && strings.HasSuffix(path, ".zip"):
 		err = fmt.Errorf("%s is an archive; unpack it and name the folder", path)
 	case filepath.Base(name) == name && dir != "":
 		if known, there := filesOf(filepath.Join(dir, name)); there == nil {
 			return known, nil
 		}
+	}
+	if info != nil && errors.Is(err, errNone) {
+		err = fmt.Errorf("%w: %s is no file of one", errNone, path)
 	}
 	return f, err
 }
@@ -172,7 +179,8 @@ func stemsOf(dir string) ([]string, error) {
 	return stems, nil
 }
 
-func noneIn(dir string) error {
+// noneYet is of the folder that nobody named: where a child would leave one.
+func noneYet(dir string) error {
 	return fmt.Errorf("%w in %s; start the host with MC_TELEMETRY=file", errNone, dir)
 }
 

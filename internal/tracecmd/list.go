@@ -17,7 +17,7 @@ func List(dir string, stdout, stderr io.Writer) int {
 	c := newCommand(stdout, stderr)
 	stems, err := stemsOf(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(stems) == 0 {
-		return c.fail(noneIn(dir))
+		return c.fail(noneYet(dir))
 	}
 	if err != nil {
 		return c.fail(err)

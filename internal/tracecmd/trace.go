@@ -73,6 +73,9 @@ func Run(o Options, stdout, stderr io.Writer) int {
 		}
 	}
 	a, err := c.explain(o)
+	if errors.Is(err, errNone) && isWord(o.Capture) {
+		err = fmt.Errorf("%w; if a command was meant, magi-code trace --help lists them", err)
+	}
 	if err != nil {
 		return c.fail(err)
 	}
@@ -95,6 +98,12 @@ func Run(o Options, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stdout, "%s is written\n", reader.Escape(o.HTML))
 	}
 	return status(o, a)
+}
+
+// isWord reports what may be a command that was not written right: no path, and no
+// name of a capture.
+func isWord(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-") == ""
 }
 
 func status(o Options, a *reader.Analysis) int {

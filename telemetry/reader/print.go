@@ -19,9 +19,11 @@ type Look struct {
 	Color bool
 }
 
+// LeastWidth is what a screen needs; a narrower one is treated as this wide.
+const LeastWidth = 60
+
 const (
 	usualWidth = 100
-	leastWidth = 60
 	titleWidth = 26 // of a step or a part, before its bar
 	besideBars = 52 // what stands before and behind a bar of the cleanup
 	leastTitle = 16
@@ -74,7 +76,7 @@ func newPrinter(w io.Writer, look Look) *printer {
 	if look.Width <= 0 {
 		look.Width = usualWidth
 	}
-	look.Width = max(look.Width, leastWidth)
+	look.Width = max(look.Width, LeastWidth)
 	return &printer{w, look, look.Width - besideBars}
 }
 
@@ -329,9 +331,9 @@ func (p *printer) rest(a *Analysis) {
 	}
 	var out []string
 	for _, r := range a.Requests {
-		one := fmt.Sprintf("%s %.0f ms", r.Method, math.Ceil(r.Slowest))
+		one := fmt.Sprintf("%s %.0f ms", r.Method, r.Slowest)
 		if r.Count > 1 {
-			one = fmt.Sprintf("%s ×%d ≤ %.0f ms", r.Method, r.Count, math.Ceil(r.Slowest))
+			one = fmt.Sprintf("%s ×%d ≤ %.0f ms", r.Method, r.Count, r.Slowest)
 		}
 		if r.Failed > 0 {
 			one += fmt.Sprintf(", %d failed", r.Failed)
