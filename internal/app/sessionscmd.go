@@ -21,7 +21,7 @@ import (
 // --yes, and nothing that is in use.
 type sessionsCmd struct {
 	List   sessionsListCmd   `cmd:"" help:"List the sessions of this home, latest first: id, time, size, prompts, folder, title."`
-	Show   sessionsShowCmd   `cmd:"" help:"Print the history of a session as text. Secrets are hidden as they are for a host."`
+	Show   sessionsShowCmd   `cmd:"" help:"Print the history of a session as text, and why calls failed. Secrets are hidden as they are for a host."`
 	Export sessionsExportCmd `cmd:"" help:"Write the history of a session as Markdown or JSON. Secrets are hidden as they are for a host."`
 	Prune  sessionsPruneCmd  `cmd:"" help:"Tell which sessions are old and, with --yes, delete them. One that is in use always stays."`
 	Repair struct {

@@ -29,6 +29,8 @@ func sessionHome(t *testing.T, days map[string]int) string {
 			{"user_input", `{"origin":"user","text":"please use sk-abcdefghijklmnop"}`},
 			{"tool_call", `{"id":"c","name":"bash","arguments":{"command":"cat ` + "`x`" + `"}}`},
 			{"tool_result", `{"call_id":"c","result":{"tool_name":"bash","success":true,"content":"y","metadata":null}}`},
+			{"tool_call", `{"id":"d","name":"bash","arguments":{"command":"ls y"}}`},
+			{"tool_result", `{"call_id":"d","result":{"tool_name":"bash","success":false,"content":"stdout:\nstderr:\nno y for sk-abcdefghijklmnop\n[exit code 2]","metadata":null}}`},
 			{"assistant_output", `{"text":"# Done\nwith a \u001b[31mcolour"}`},
 			{"session_title", `{"title":"Title of ` + id + `","provider":"p","model":"m"}`},
 		} {
@@ -84,6 +86,7 @@ USER
 please use <redacted>
 
 · bash cat ` + "`x`" + `: completed
+· bash ls y: failed: no y for <redacted> [exit code 2]
 
 ASSISTANT
 # Done
@@ -102,6 +105,7 @@ const markdownSession = `# Title of s-old
 please use <redacted>
 
 - ` + "``bash cat `x`: completed``" + `
+- ` + "`bash ls y: failed: no y for <redacted> [exit code 2]`" + `
 
 ## Assistant
 
@@ -135,7 +139,7 @@ func TestSessionsShowAndExport(t *testing.T) {
 		Complete bool
 		Messages []struct{ Kind, Text string }
 	}
-	if err := json.Unmarshal([]byte(asJSON), &got); err != nil || !got.Complete || len(got.Messages) != 3 || got.Messages[0].Text != "please use <redacted>" {
+	if err := json.Unmarshal([]byte(asJSON), &got); err != nil || !got.Complete || len(got.Messages) != 4 || got.Messages[0].Text != "please use <redacted>" {
 		t.Error(err, asJSON)
 	}
 	file := filepath.Join(t.TempDir(), "out.json")

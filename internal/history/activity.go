@@ -59,6 +59,9 @@ func (f *Fold) toolResult(p jsonscan.Value) error {
 		text = label(name, nil)
 	}
 	delete(t.open, callID)
+	if f.whole && s == failed {
+		text, s = text+stateTexts[failed]+reason(res), none
+	}
 	at, known := t.activities[callID]
 	if !known {
 		_, err := f.addActivity(text, s)
@@ -68,6 +71,37 @@ func (f *Fold) toolResult(p jsonscan.Value) error {
 	t.text -= m.size()
 	m.text, m.state, m.partial = text, s, false
 	return f.grow(m.size())
+}
+
+// maxReason bounds what is shown of a failed call's result, in bytes.
+const maxReason = 200
+
+// reason is the end of a result, where tools say why they failed: the last line,
+// and behind it the notes in brackets, such as [exit code 1]. A heading is none. The
+// whole is redacted first, since a secret may have several lines. It is for files
+// and terminals: the wire shows no result.
+func reason(res jsonscan.Value) string {
+	content, _ := res.Get("content").Text()
+	why := ""
+	for rest := strings.TrimSpace(redact.Display(content)); rest != "" && len(why) <= maxReason; {
+		at := strings.LastIndexByte(rest, '\n')
+		line := strings.TrimSpace(rest[at+1:])
+		rest = strings.TrimSpace(rest[:max(at, 0)])
+		note := strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]")
+		if note || !strings.HasSuffix(line, ":") {
+			why = strings.TrimSpace(line + " " + why)
+		}
+		if !note {
+			break
+		}
+	}
+	if why == "" {
+		return ""
+	}
+	if short := redact.Cut(why, maxReason); short != why {
+		why = short + "…"
+	}
+	return ": " + why
 }
 
 // readResult reads what a result must hold, in one pass: its content is the

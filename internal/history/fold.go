@@ -45,7 +45,8 @@ func New(newID func() string) *Fold {
 }
 
 // NewWhole returns an empty fold for files and terminals, which knows no bounds:
-// what it holds grows with the file, which has at most 64 MiB.
+// what it holds grows with the file, which has at most 64 MiB. It says of a failed
+// call why it failed, in one line.
 func NewWhole(newID func() string) *Fold {
 	f := &Fold{newID: newID, whole: true}
 	f.Reset()

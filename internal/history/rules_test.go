@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -30,6 +31,44 @@ const (
 
 func result(id, name string, ok string) string {
 	return `{"call_id":"` + id + `","result":{"content":"c","metadata":null,"success":` + ok + `,"tool_name":"` + name + `"}}`
+}
+
+// TestReasons: files and terminals are told why a call failed, a host is not.
+func TestReasons(t *testing.T) {
+	for content, want := range map[string]string{
+		"":                                  "",
+		" \n\t\n":                           "",
+		"unknown tool 'x'":                  ": unknown tool 'x'",
+		"--- FILE: n ---\nERROR: no such n": ": ERROR: no such n",
+		"stdout:\na\nstderr:\nb: no\n\n[exit code 2]\n":                        ": b: no [exit code 2]",
+		"stdout:\na\nstderr:\n\n[exit code 1]":                                 ": [exit code 1]",
+		"gone\n[ended by signal 9]\n[output truncated]":                        ": gone [ended by signal 9] [output truncated]",
+		"\x1b[31mred\x1b[0m":                                                   ": red",
+		"token=ghp_" + strings.Repeat("a1B2", 9):                               ": token=<redacted>",
+		"-----BEGIN PRIVATE KEY-----\nQUJDREVGR0g=\n-----END PRIVATE KEY-----": ": <redacted>",
+		strings.Repeat("é", 150):                                               ": " + strings.Repeat("é", 100) + "…",
+	} {
+		quoted, err := json.Marshal(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recs := script(q + "tool_call {\"id\":\"c\",\"name\":\"t\",\"arguments\":{}}\n")
+		recs = append(recs, rec("tool_result", `{"call_id":"c","result":{"content":`+string(quoted)+`,"metadata":null,"success":false,"tool_name":"t"}}`))
+		for f, label := range map[*history.Fold]string{history.NewWhole(counter()): "t: failed" + want, history.New(counter()): "t: failed"} {
+			for _, r := range recs {
+				if err := f.Apply(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s, err := f.Snapshot("r")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m := s.Messages()[1]; m.Text != label || m.Partial {
+				t.Errorf("%q: %+v, want %q", content, m, label)
+			}
+		}
+	}
 }
 
 func TestRules(t *testing.T) {
