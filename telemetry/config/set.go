@@ -11,42 +11,35 @@ import (
 func Known(path []string) bool {
 	var node any = defaults()
 	for _, part := range path {
-		object, ok := node.(map[string]any)
-		if node, ok = object[part]; !ok {
+		inner, _ := node.(map[string]any)
+		next, ok := inner[part]
+		if !ok {
 			return false
 		}
+		node = next
 	}
 	return true
 }
 
 // Unfit says what keeps a value from being used at a path below "telemetry", in the
 // section that there is; "" for nothing. It is judged as if everything was on, and
-// what is wrong elsewhere in the section does not count.
+// what was wrong elsewhere in the section before does not count.
 func Unfit(global []byte, path []string, value []byte) string {
-	tree, ok := object(global)
-	if !ok {
+	tree, _ := object(global) // of what is none the value makes one
+	if tree == nil {
 		tree = map[string]any{}
 	}
+	before := judged(tree, path)
 	if len(path) > 0 {
 		put(tree, path, parsed(value))
-	} else if tree, ok = object(value); !ok {
+	} else if tree, _ = object(value); tree == nil {
 		return "telemetry takes an object"
 	}
-	on(tree)
-	for _, sink := range []string{"file", "otlp", "prometheus"} {
-		if inner, ok := tree[sink].(map[string]any); ok && len(path) > 0 && path[0] == sink {
-			on(inner)
-		}
-	}
-	section, err := json.Marshal(tree)
-	if err != nil {
-		return err.Error()
-	}
-	c := Load(nil, section, false)
+	c := judged(tree, path)
 	key := strings.Join(append([]string{"telemetry"}, path...), ".")
 	for _, p := range c.Problems {
-		mine := p.Key == key || strings.HasPrefix(p.Key, key+".")
-		if !mine || !slices.Contains([]string{CodeType, CodeRange, CodePromPath, CodeEndpointInvalid, CodeInsecure}, p.Code) {
+		known := slices.Contains(before.Problems, p) && p.Key != key && !strings.HasPrefix(p.Key, key+".")
+		if known || !slices.Contains([]string{CodeType, CodeRange, CodePromPath, CodeEndpointInvalid, CodeInsecure}, p.Code) {
 			continue
 		}
 		if takes, ok := strings.CutPrefix(c.Hints[p], "it takes "); ok {
@@ -55,6 +48,21 @@ func Unfit(global []byte, path []string, value []byte) string {
 		return p.Key + " cannot be used: " + p.Code
 	}
 	return ""
+}
+
+// judged is what a section with the sink of a path on leads to.
+func judged(tree map[string]any, path []string) Config {
+	on(tree)
+	if len(path) > 0 {
+		if sink, ok := tree[path[0]].(map[string]any); ok {
+			on(sink)
+		}
+	}
+	section, err := json.Marshal(tree)
+	if err != nil {
+		return Config{} // what was parsed can be written
+	}
+	return Load(nil, section, false)
 }
 
 // on switches on what is not, and leaves alone what is no switch.

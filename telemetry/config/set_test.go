@@ -19,6 +19,8 @@ func TestUnfit(t *testing.T) {
 		"prom":              {"", "prometheus.path", `"x.txt"`, "telemetry.prometheus.path takes an absolute path that ends in .prom"},
 		"total":             {`{"file":{"max_mb":8}}`, "file.total_mb", "16", ""},
 		"total too small":   {"", "file.total_mb", "16", "telemetry.file.total_mb takes telemetry.file.max_mb to 4096"},
+		"too much at once":  {"", "file.max_mb", "512", "telemetry.file.total_mb takes telemetry.file.max_mb to 4096"},
+		"total first":       {`{"file":{"total_mb":1024}}`, "file.max_mb", "512", ""},
 		"neighbour":         {`{"file":{"keep":0}}`, "file.max_mb", "8", ""},
 		"no object":         {"", "", "5", "telemetry takes an object"},
 		"sink is none":      {"", "file", "5", "telemetry.file takes an object"},
