@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -65,9 +64,6 @@ func notOpened(id string, err error) error {
 	return fmt.Errorf("open session %s: %w", id, err)
 }
 
-// refused are the statuses of a provider that does not take the key.
-var refused = regexp.MustCompile(`\b(401|403)\b`)
-
 // historyWait bounds the look into the history after a failed turn.
 const historyWait = 10 * time.Second
 
@@ -92,7 +88,7 @@ func (a *asker) unfinished(ctx context.Context, child *client.Child, run *client
 	if why == "" {
 		why = code
 	}
-	if refused.MatchString(why) {
+	if strings.Contains(why, "HTTP status 401") || strings.Contains(why, "HTTP status 403") { // the key is not taken
 		why += " (which key is used: magi-code auth status)"
 	}
 	if f.Persistence != localagent.PersistenceDurable {
