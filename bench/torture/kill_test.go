@@ -38,9 +38,8 @@ const (
 	shortKills = 12
 	homes      = 4
 	longest    = 2600 * time.Millisecond // of a turn, from its start to its kill
-	// stored is after how long what a host has seen is in the file: a second, and
-	// half of one for a machine that does something else.
-	stored = 1500 * time.Millisecond
+	stored     = time.Second             // what a host has seen for as long is in the file
+	pulse      = 5 * time.Millisecond
 )
 
 func TestKilledChildren(t *testing.T) {
@@ -198,20 +197,34 @@ func (v *victim) killed(ctx context.Context, prompt string, after time.Duration)
 		}
 	})
 	defer timer.Stop()
-	s.deltas = map[string]string{}
+	stalled := stalls(ctx) // one that is left by an error ends with ctx
+	type piece struct {
+		event client.Event
+		at    time.Time
+	}
+	var pieces []piece
 	for ev := range c.Events() {
 		if err := run.Apply(ev); err != nil {
 			return "", s, err
 		}
-		if ev.Name == localagent.EventMessageDelta && time.Now().Before(moment.Add(-stored)) {
-			if _, known := s.deltas[ev.MessageID]; !known {
-				s.order = append(s.order, ev.MessageID)
-			}
-			s.deltas[ev.MessageID] += ev.Text
+		if ev.Name == localagent.EventMessageDelta {
+			pieces = append(pieces, piece{ev, time.Now()})
 		}
 		if run.Finished != nil {
 			break
 		}
+	}
+	s.deltas = map[string]string{}
+	// The child may have been kept waiting as long as this process was.
+	last := moment.Add(-stored - stalled())
+	for _, x := range pieces {
+		if x.at.After(last) {
+			break
+		}
+		if _, known := s.deltas[x.event.MessageID]; !known {
+			s.order = append(s.order, x.event.MessageID)
+		}
+		s.deltas[x.event.MessageID] += x.event.Text
 	}
 	s.persisted, s.finished = run.Persisted, run.Finished
 	if f := run.Finished; f != nil && f.Outcome == localagent.OutcomeCompleted && f.Persistence == localagent.PersistenceDurable {
@@ -221,6 +234,26 @@ func (v *victim) killed(ctx context.Context, prompt string, after time.Duration)
 		}
 	}
 	return at.SessionID, s, nil
+}
+
+// stalls looks at how long the machine keeps a goroutine waiting that wants to run.
+// What it returns ends that and tells how long it was in all.
+func stalls(ctx context.Context) func() time.Duration {
+	ctx, cancel := context.WithCancel(ctx)
+	all := make(chan time.Duration, 1)
+	go func() {
+		lost := time.Duration(0)
+		for ctx.Err() == nil {
+			from := time.Now()
+			time.Sleep(pulse)
+			lost += max(0, time.Since(from)-2*pulse)
+		}
+		all <- lost
+	}()
+	return func() time.Duration {
+		cancel()
+		return <-all
+	}
 }
 
 // check opens the session in a new child and looks for everything it owes.

@@ -90,8 +90,8 @@ func (t *textOut) offer(s *segment) {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			t.retry = nil
-			if t.open == s && !t.stopped {
-				t.offer(s)
+			if t.open != nil && !t.stopped {
+				t.offer(t.open)
 			}
 		})
 	}
@@ -109,8 +109,10 @@ func (t *textOut) keep(s *segment) {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			t.save = nil
-			if t.open == s && !t.stopped {
-				t.flush(s)
+			// Whatever segment is open by now: one that was begun meanwhile has armed
+			// no timer of its own, and would wait for up to twice as long.
+			if t.open != nil && !t.stopped {
+				t.flush(t.open)
 			}
 		})
 	}
