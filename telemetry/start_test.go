@@ -21,6 +21,10 @@ import (
 // nothing else runs until the start is over, unless the machine takes it away.
 func TestStartWaitsForNothing(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	most := 200 * time.Microsecond
+	if racetest.On {
+		most *= 5 // 0.3 to 0.45 ms were measured
+	}
 	for _, sinks := range []string{"file", "prom", "otlp", "fil"} {
 		untouched, soonest := false, time.Hour
 		for range 50 {
@@ -46,7 +50,7 @@ func TestStartWaitsForNothing(t *testing.T) {
 		if !untouched {
 			t.Errorf("%s: there are files when the start is over", sinks)
 		}
-		if soonest > 200*time.Microsecond*racetest.Slowdown {
+		if soonest > most {
 			t.Errorf("%s: it takes %v", sinks, soonest)
 		}
 	}

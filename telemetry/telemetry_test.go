@@ -507,9 +507,13 @@ func TestAppendCap(t *testing.T) {
 	tel, dir := started(t)
 	ctx, run := tel.Begin(context.Background(), SpanRun)
 	const many = maxRunAppends + 100
-	for range many {
+	slow := 0 // that a busy machine held up beyond the cap: they are worth a span
+	for i := range many {
 		_, s := tel.Begin(ctx, SpanSessionAppend)
 		s.End()
+		if i >= maxRunAppends && s.s.lasted >= slowAppend {
+			slow++
+		}
 		for len(tel.core().decided.Load().lo) > loQueue/2 {
 			time.Sleep(time.Millisecond)
 		}
@@ -519,7 +523,7 @@ func TestAppendCap(t *testing.T) {
 	failed.End()
 	run.End()
 	files := stop(t, tel, dir)
-	if n := strings.Count(files["traces"], `"name":"magi.session.append"`); n < maxRunAppends+1 || n > maxRunAppends+4 { // a busy machine makes some of the others slow, and so worth a span
+	if n := strings.Count(files["traces"], `"name":"magi.session.append"`); n != maxRunAppends+1+slow {
 		t.Errorf("%d spans", n)
 	}
 	if !strings.Contains(files["metrics"], `"count":"2101"`) {

@@ -40,6 +40,10 @@ func recordsLine(records []string) string {
 // is explained in every form in the time and the memory that its size asks for.
 func TestHostileShapes(t *testing.T) {
 	const n = 40_000
+	most := 15 * time.Second
+	if racetest.On {
+		most *= 4 // 20 to 28 s were measured beside other work
+	}
 	for name, text := range map[string]string{
 		"a chain of open spans": repeat(n, recordsLine, func(i int) string {
 			return fmt.Sprintf(`{"timeUnixNano":"5","eventName":"magi.span.start","spanId":"%x","attributes":[{"key":"magi.span.parent","value":{"stringValue":"%x"}}]}`, i+1, i)
@@ -72,7 +76,7 @@ func TestHostileShapes(t *testing.T) {
 			}
 			PrintDiff(io.Discard, Compare(a, analysed(t, strings.ReplaceAll(text, "magi.cleanup.", "magi.cleanup.x")), nil), Look{})
 			runtime.ReadMemStats(&after)
-			if took := time.Since(began); took > 15*time.Second*racetest.Slowdown {
+			if took := time.Since(began); took > most {
 				t.Errorf("%d spans took %v", n, took)
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; used > 2<<30 {
